@@ -3,13 +3,23 @@
 #include "machine/control.h"
 
 #define NEAR 1 /* another core of socket 0 */
-#define FAR  22
 
 static const struct machine_insn plain;
 
+/* A core of socket 1. */
+static unsigned far_core(const struct core_fixture *fixture)
+{
+	return fixture->desc.cores;
+}
+
+void places_enter(struct core_fixture *fixture)
+{
+	core_fixture_enter(fixture, far_core(fixture) + 1);
+}
+
 void places_settle(struct core_fixture *fixture)
 {
-	for (unsigned i = 0; i < PLACES_CORES; i++)
+	for (unsigned i = 0; i < fixture->hart_count; i++)
 		machine_hart_sleep(fixture->harts[i], 1000000000);
 }
 
@@ -48,7 +58,7 @@ void places_memory(struct core_fixture *fixture, unsigned lines)
 
 void places_far_memory(struct core_fixture *fixture, unsigned lines)
 {
-	places_pass(fixture, FAR, lines, false);
+	places_pass(fixture, far_core(fixture), lines, false);
 	flush(fixture, lines);
 }
 
@@ -72,10 +82,22 @@ void places_gone_near(struct core_fixture *fixture, unsigned lines)
 
 void places_clean_far(struct core_fixture *fixture, unsigned lines)
 {
-	places_pass(fixture, FAR, lines, false);
+	places_pass(fixture, far_core(fixture), lines, false);
 }
 
 void places_modified_far(struct core_fixture *fixture, unsigned lines)
 {
-	places_pass(fixture, FAR, lines, true);
+	places_pass(fixture, far_core(fixture), lines, true);
+}
+
+void places_clean_lent(struct core_fixture *fixture, unsigned lines)
+{
+	places_memory(fixture, lines);
+	places_clean_far(fixture, lines);
+}
+
+void places_modified_lent(struct core_fixture *fixture, unsigned lines)
+{
+	places_memory(fixture, lines);
+	places_modified_far(fixture, lines);
 }

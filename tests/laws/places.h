@@ -4,9 +4,11 @@
 
 #include "core_fixture.h"
 
-#define PLACES_LINE  64u
-#define PLACES_DATA  0x10000000ull
-#define PLACES_CORES 23 /* that a fixture has to have: those of socket 0, and one of socket 1 */
+#define PLACES_LINE 64u
+#define PLACES_DATA 0x10000000ull
+
+/** Takes the cores that a fixture has to have: those of socket 0, and one of socket 1. */
+void places_enter(struct core_fixture *fixture);
 
 /** A core loads lines from PLACES_DATA on, or stores to them, eight at a time. */
 void places_pass(struct core_fixture *fixture, unsigned core, unsigned lines, bool stores);
@@ -26,5 +28,8 @@ void places_gone_near(struct core_fixture *fixture, unsigned lines);
 /** The other socket has them. */
 void places_clean_far(struct core_fixture *fixture, unsigned lines);
 void places_modified_far(struct core_fixture *fixture, unsigned lines);
+/** The same of lines of socket 0's memory. */
+void places_clean_lent(struct core_fixture *fixture, unsigned lines);
+void places_modified_lent(struct core_fixture *fixture, unsigned lines);
 
 #endif

@@ -83,7 +83,7 @@ static void expect(const struct place *place, bool stores, const struct query qu
 
 	core_fixture_up(&fixture, "xeon-e5-2699v4-2s");
 	switch_prefetchers_off(fixture.machine);
-	core_fixture_enter(&fixture, PLACES_CORES);
+	places_enter(&fixture);
 	for (unsigned i = 0; i < 2; i++)
 		add(&fixture, i, queries[i]);
 	place->prepare(&fixture, place->lines);
@@ -148,7 +148,7 @@ static void prefetches_are_answered(void **unused)
 		size_t count = 0;
 
 		core_fixture_up(&fixture, "xeon-e5-2699v4-2s");
-		core_fixture_enter(&fixture, PLACES_CORES);
+		places_enter(&fixture);
 		for (unsigned i = 0; i < 2; i++)
 			add(&fixture, i, queries[pack][i]);
 		core_fixture_add(&fixture, "imc.CAS_COUNT.RD");

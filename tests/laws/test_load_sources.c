@@ -88,7 +88,7 @@ static void fixture_up(struct core_fixture *fixture, unsigned first)
 {
 	core_fixture_up(fixture, "xeon-e5-2699v4-2s");
 	switch_prefetchers_off(fixture->machine);
-	core_fixture_enter(fixture, PLACES_CORES);
+	places_enter(fixture);
 	for (unsigned i = first; i < EVENTS && i < first + PACK; i++) {
 		char event[64];
 

@@ -139,14 +139,15 @@ static void nothing_that_never_happens(void **state)
 	check_machine("xeon-e5-2650v4-2s");
 }
 
-static void check(const char *event, const char *machine, enum pmu_model model, const char *says)
+static void check(const char *pmu, const char *event, const char *machine, enum pmu_model model,
+		  const char *says)
 {
 	struct pmu_selection selection;
 	struct pmu_ctx *ctx;
 	char why[256];
 
 	assert_int_equal(pmu_ctx_new(&ctx), 0);
-	if (pmu_event_parse(ctx, pmu_find_pmu("xeon-e5v4"), event, &selection))
+	if (pmu_event_parse(ctx, pmu_find_pmu(pmu), event, &selection))
 		fail_msg("%s", pmu_message(ctx));
 	if (pmu_selection_model_on(&selection, machine ? pmu_find_machine(machine) : NULL, why,
 				   sizeof(why)) != model ||
@@ -205,9 +206,39 @@ static void selections(void **state)
 		    pmu_event_parse(NULL, pmu_find_pmu("xeon-e5v4"), trials[i].event, &selection),
 		    0);
 		model = selection.event->model;
-		check(trials[i].event, trials[i].machine,
+		check("xeon-e5v4", trials[i].event, trials[i].machine,
 		      *trials[i].says ? PMU_MODEL_ABSENT : model, trials[i].says);
 	}
+}
+
+/* Of one signal, of two, with one that no machine has; and with thresholds. */
+static void sums_of_unit_masks(void **state)
+{
+	static const struct {
+		const char *event, *machine, *says;
+		enum pmu_model model;
+	} trials[] = {
+	    {"core.L2_RQSTS.LD_HIT+RFO_MISS", "xeon-x5570-2s", "", PMU_MODEL_APPROXIMATE},
+	    {"core.MEM_LOAD_RETIRED.L2_HIT+LLC_MISS", NULL, "", PMU_MODEL_APPROXIMATE},
+	    {"core.MEM_LOAD_RETIRED.L2_HIT+DTLB_MISS", NULL, "locked loads", PMU_MODEL_ABSENT},
+	    {"core.L2_LINES_OUT.ANY", NULL, "", PMU_MODEL_EXACT},
+	    {"core.L2_LINES_OUT.DEMAND_CLEAN+PREFETCH_CLEAN", NULL, "not told", PMU_MODEL_ABSENT},
+	    {"core.UOPS_EXECUTED.PORT0+PORT5", "xeon-x5570-2s", "", PMU_MODEL_APPROXIMATE},
+	    {"core.UOPS_EXECUTED.PORT0:cmask=1", "xeon-x5570-2s", "", PMU_MODEL_APPROXIMATE},
+	    {"core.UOPS_EXECUTED.PORT0+PORT5:cmask=1", NULL, "for each cycle", PMU_MODEL_ABSENT},
+	    {"core.UOPS_EXECUTED.PORT015_STALL_CYCLES", NULL, "for each cycle", PMU_MODEL_ABSENT},
+	    {"core.LSD.ACTIVE:cmask=2", NULL, "for each cycle", PMU_MODEL_ABSENT},
+	    {"core.CPU_CLK_UNHALTED.TOTAL_CYCLES", NULL, "halted", PMU_MODEL_ABSENT},
+	    {"core.DTLB_MISSES.LARGE_WALK_COMPLETED", "xeon-x5570-2s", "no large pages",
+	     PMU_MODEL_ABSENT},
+	    {"core.OFFCORE_RESPONSE_0.DATA_IN.IO_CSR_MMIO", NULL, "response=0x80",
+	     PMU_MODEL_ABSENT},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(trials) / sizeof(trials[0]); i++)
+		check("nehalem", trials[i].event, trials[i].machine, trials[i].model,
+		      trials[i].says);
 }
 
 int main(void)
@@ -215,6 +246,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(nothing_that_never_happens),
 	    cmocka_unit_test(selections),
+	    cmocka_unit_test(sums_of_unit_masks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -146,7 +146,8 @@ class Perf(Tools):
 
     def test_offcore_names(self):
         """The events of perf's lists mean to stat what perf makes of them."""
-        for machine, pmu, least in ((SMALL, "xeon-e5v4", 30), ("xeon-e5-2680-2s", "xeon-e5", 60)):
+        for machine, pmu, least in ((SMALL, "xeon-e5v4", 30), ("xeon-e5-2680-2s", "xeon-e5", 60),
+                                    ("xeon-x5570-2s", "nehalem", 200)):
             with Machine(machine=machine) as emulated:
                 names = re.findall(r"^ +(offcore_response\.\S+)", emulated.tool("perf", "list"), re.M)
                 verbose = emulated.tool("sh", "-c", f"perf stat -vv -C 0 -e {','.join(names)} true 2>&1")
