@@ -277,6 +277,55 @@ class E5(Measuring):
         self.near(sums["LLC_LOOKUP_DATA_READ"], 3 * LINES)
 
 
+class Nehalem(Measuring):
+    """Xeon 5500: one box for the whole uncore."""
+
+    def groups(self, events, kind="copy"):
+        found, stats = self.measure(events, kind=kind, machine="xeon-x5570-2s")
+        sums = summed(found)
+        self.assertEqual(sums["INSTR_RETIRED_ANY"], stats["instructions"])
+        self.assertEqual(sums["CPU_CLK_UNHALTED_CORE"], stats["cycles"])
+        self.assertEqual(sums["CPU_CLK_UNHALTED_REF"], stats["cycles"])
+        return sums, stats
+
+    def test_mem(self):
+        sums, stats = self.groups("MEM")
+        self.assertEqual(sums["UNC_QMC_NORMAL_READS_ANY"], stats["home_reads"])
+        self.assertEqual(sums["UNC_QMC_WRITES_FULL_ANY"], stats["home_writes"])
+        self.assertEqual(sums["UNC_QMC_WRITES_FULL_ANY"], 5 * LINES)
+        self.assertEqual(sums["UNC_QHL_REQUESTS_REMOTE_READS"], 0)
+        self.assertEqual(sums["UNC_QHL_REQUESTS_REMOTE_WRITES"], 0)
+
+    def test_cores(self):
+        for group, event, statistic in (("BRANCH", "BR_INST_RETIRED_ALL_BRANCHES", "branches"),
+                                        ("DATA", "MEM_INST_RETIRED_LOADS", "loads"),
+                                        ("DATA", "MEM_INST_RETIRED_STORES", "stores"),
+                                        ("CACHE", "L1D_REPL", "l1d_misses"),
+                                        ("L3", "L2_LINES_IN_ANY", "l2_misses")):
+            with self.subTest(group=group, event=event):
+                sums, stats = self.groups(group)
+                self.assertEqual(sums[event], stats[statistic])
+
+    def test_responses(self):
+        """LIKWID writes MATCH1 a bit lower than it says: what counts as LOCAL_DRAM is REMOTE_DRAM."""
+        counted = {}
+        for match in 0x40, 0x80:
+            found, stats = self.measure(f"OFFCORE_RESPONSE_0_OPTIONS:PMC0:MATCH0=0x1:MATCH1={match:#x}",
+                                        kind="load", machine="xeon-x5570-2s")
+            counted[match] = summed(found)["OFFCORE_RESPONSE_0_OPTIONS"]
+        self.assertEqual(counted[0x40], 0)
+        self.near(counted[0x80], 3 * LINES)
+
+    def test_uncore(self):
+        events = {"UNC_L3_MISS_READ": "llc_misses", "UNC_L3_LINES_OUT_ANY": "llc_victims",
+                  "UNC_QMC_NORMAL_READS_ANY": "home_reads", "UNC_GQ_ALLOC_READ_TRACKER": "l2_misses"}
+        found, stats = self.measure(",".join(f"{event}:UPMC{n}" for n, event in enumerate(events)),
+                                    machine="xeon-x5570-2s")
+        sums = summed(found)
+        for event, statistic in events.items():
+            self.assertEqual(sums[event], stats[statistic], event)
+
+
 class Accesses(Measuring):
     """Accesses to registers for the same counts, from the first write to the last count read. The
     time stamp counter and what identifies the processor are left out; so is what comes behind:
