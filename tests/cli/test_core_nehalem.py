@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Events of Nehalem's core, of programs whose counts are known by construction. A turn's jump back is two
 micro-operations, dec and jnz."""
+import json
 import unittest
 
 from core_kernels import BRANCHES, STRIDE, STRIDE_BEFORE, Kernels
+from harness import pmulab, stat, total
 
 # One line of so many kilobytes after the other.
 LINES = """
@@ -244,6 +246,24 @@ class Nehalem(Kernels):
         self.assertAlmostEqual(stores, cycles - 1, delta=0.01)  # four micro-operations
         self.assertAlmostEqual(total, stores, delta=0.01)
         self.assertAlmostEqual(both, stores, delta=0.01)
+
+    def test_where_cycles_go(self):
+        """The guide's accounting: cycles execute something or nothing; loads of L2 stall for 6 each."""
+        lines = 128 * 16  # more than L1D has, and fewer than L2
+        program = self.assemble(3 * lines, "mov (%rbx),%rbx",
+                                "mov $data,%ebx; mov $2047,%ecx;"
+                                "1: lea 64(%rbx),%rax; mov %rax,(%rbx); mov %rax,%rbx; dec %ecx; jnz 1b;"
+                                "movq $data,(%rbx); mov $data,%ebx")
+        machine = self.machine(translation="none")
+        report = json.loads(pmulab("analyze", "-M", machine, "--format", "json", "-o", "/dev/stdout",
+                                   "--", program).stdout)
+        tree = {line["name"]: line["value"] for line in report["tree"]}
+        self.assertEqual(tree["Executing"] + tree["Stalled"], tree["Cycles"])
+        loads = stat(machine, ["core.MEM_LOAD_RETIRED.L2_HIT"], program)
+        self.assertEqual(tree["L2"], 6 * total(loads, "nehalem/core.MEM_LOAD_RETIRED.L2_HIT"))
+        self.assertGreater(tree["L2"], 6 * 2 * lines)
+        # A load of L2 takes 10 cycles, in three of which at most something executes.
+        self.assertGreater(tree["Stalled"], 6 * 2 * lines)
 
 
 if __name__ == "__main__":
