@@ -219,13 +219,19 @@ static bool goes_on(ThreadId tid)
 /*
  * A thread begins, or comes back from the system: who has the lock finds it on the machine, and
  * waits for it. One that is to sleep on the machine's clock, or to change its core, does so when it
- * has the lock.
+ * has the lock. While another has it in vfork(), others may get the turn: it comes for one anew, as
+ * the host decides which of several gets the lock first.
  */
 void __wrap_vgPlain_acquire_BigLock(ThreadId tid, const HChar *who)
 {
 	if (guest.current && goes_on(tid))
 		go_on(thread_of(tid));
 	__real_vgPlain_acquire_BigLock(tid, who);
+	while (guest.current && goes_on(tid) && !feed_thread_has_turn(thread_of(tid))) {
+		VG_(release_BigLock)(tid, YIELDING, "pmulab");
+		feed_thread_wait(thread_of(tid));
+		__real_vgPlain_acquire_BigLock(tid, who);
+	}
 }
 
 /* They go on until they see that they are to end. To the machine this one is in a system call. */

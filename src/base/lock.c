@@ -156,11 +156,19 @@ bool lock_thread_lives(uint32_t thread)
 	return find_thread(thread, &standing) && !is_dead(&standing);
 }
 
+/*
+ * A process is a zombie before the system has woken who waits for it, with a lock that any signal
+ * to a group waits for, also one that is only tried.
+ */
 bool lock_process_has_ended(uint32_t thread)
 {
 	struct standing standing;
+	bool ended =
+	    !find_thread(thread, &standing) || (is_dead(&standing) && standing.threads <= 1);
 
-	return !find_thread(thread, &standing) || (is_dead(&standing) && standing.threads <= 1);
+	if (ended)
+		kill(0, 0);
+	return ended;
 }
 
 /* @return whether it slept to the end without being woken */

@@ -209,6 +209,18 @@ void feed_thread_wait(struct feed_thread *thread)
 	on_core(thread, machine_hart_wait);
 }
 
+bool feed_thread_has_turn(struct feed_thread *thread)
+{
+	bool has = true;
+
+	if (!claim(thread))
+		return true;
+	if (thread->core && !thread->paused)
+		has = machine_hart_has_turn(thread->core);
+	unclaim(thread);
+	return has;
+}
+
 void feed_thread_leave(struct feed_thread *thread)
 {
 	if (!claim(thread))

@@ -112,6 +112,8 @@ void feed_thread_halt_others(struct feed_thread *thread);
 void feed_thread_release_others(struct feed_thread *thread);
 /** As machine_hart_wait(), where others may try to take the thread off its core meanwhile. */
 void feed_thread_wait(struct feed_thread *thread);
+/** Whether it may go on: see machine_hart_has_turn(). */
+bool feed_thread_has_turn(struct feed_thread *thread);
 /** The thread ends. */
 void feed_thread_exit(struct feed_thread *thread);
 /** The thread was made, or not: the place taken for it is that of thread @host, 0: nobody's. */

@@ -275,6 +275,11 @@ void machine_hart_wait(struct machine_hart *core)
 	core->next_look = core->progress->instructions + skew_interval(core);
 }
 
+bool machine_hart_has_turn(const struct machine_hart *core)
+{
+	return !turns_are_taken(core) || turns_have(core);
+}
+
 static bool would_wait(const struct machine_hart *core)
 {
 	if (turns_are_taken(core))

@@ -151,6 +151,8 @@ void machine_hart_release_others(struct machine_hart *core);
 void machine_forked(struct machine *machine);
 /** Waits until the core is no more ahead of others than it may be. */
 void machine_hart_wait(struct machine_hart *core);
+/** Whether it may go on, where threads take turns: others may have, while it could not. */
+bool machine_hart_has_turn(const struct machine_hart *core);
 
 /** The thread blocks or waits outside (a system call): others may take the core and the time. */
 void machine_hart_pause(struct machine_hart *core);

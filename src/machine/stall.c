@@ -1,5 +1,7 @@
 #include "machine/stall.h"
 
+#include "machine/users.h"
+
 static bool lock_is_taken(const struct machine *machine)
 {
 	uint32_t owner = lock_owner(&machine->state->lock);
@@ -22,6 +24,45 @@ bool stall_in_vfork(const struct core *core, uint32_t thread)
 	for (uint32_t i = 0; i < users && !found; i++)
 		found = __atomic_load_n(&core->users[i].thread, __ATOMIC_RELAXED) == thread &&
 			is_in_vfork(&core->users[i], thread);
+	return found;
+}
+
+/* The process of a thread that has a place; 0: it has none. */
+static uint32_t process_of(const struct machine *machine, uint32_t thread)
+{
+	for (unsigned i = 0; i < machine->core_count; i++) {
+		const struct core *core = &machine->cores[i];
+		const uint32_t users = __atomic_load_n(&core->users_high, __ATOMIC_ACQUIRE);
+
+		for (uint32_t u = 0; u < users; u++)
+			if (__atomic_load_n(&core->users[u].thread, __ATOMIC_RELAXED) == thread)
+				return __atomic_load_n(&core->users[u].process, __ATOMIC_RELAXED);
+	}
+	return 0;
+}
+
+static bool any_in_vfork(const struct core *core, uint32_t process)
+{
+	const uint32_t users = __atomic_load_n(&core->users_high, __ATOMIC_ACQUIRE);
+	bool found = false;
+
+	for (uint32_t i = 0; i < users && !found; i++) {
+		const struct core_user *user = &core->users[i];
+		const uint32_t thread = __atomic_load_n(&user->thread, __ATOMIC_RELAXED);
+
+		found = thread && __atomic_load_n(&user->process, __ATOMIC_RELAXED) == process &&
+			is_in_vfork(user, thread);
+	}
+	return found;
+}
+
+bool stall_by_vfork(const struct machine *machine, uint32_t thread)
+{
+	const uint32_t process = process_of(machine, thread);
+	bool found = false;
+
+	for (unsigned i = 0; process && i < machine->core_count && !found; i++)
+		found = any_in_vfork(&machine->cores[i], process);
 	return found;
 }
 
@@ -65,7 +106,8 @@ bool stall_any_awake(const struct machine *machine, uint32_t thread, uint32_t se
  */
 static bool may_be_woken(const struct machine *machine, uint32_t thread, uint32_t self)
 {
-	return lock_is_taken(machine) || stall_any_awake(machine, thread, self);
+	return lock_is_taken(machine) || users_in_lock(machine, thread) ||
+	       stall_any_awake(machine, thread, self);
 }
 
 bool stall_look(struct stall *stall, const struct machine *machine, uint32_t thread, uint32_t self)

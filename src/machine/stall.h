@@ -32,6 +32,9 @@ bool stall_any_awake(const struct machine *machine, uint32_t thread, uint32_t se
  */
 bool stall_in_vfork(const struct core *core, uint32_t thread);
 
+/** Whether one of @thread's process does: what it has of its emulator others may wait for. */
+bool stall_by_vfork(const struct machine *machine, uint32_t thread);
+
 /** Whether none of the threads that have a place on a core lives. */
 bool stall_all_dead(const struct core *core);
 

@@ -116,6 +116,8 @@ struct core_user {
 	uint8_t begun;	  /* it was on the core */
 	uint8_t in_vfork; /* it sleeps until its child executes a program, or ends */
 	uint32_t process; /* of the host, the thread's or its maker's */
+	uint32_t in_lock; /* it waits for the machine's lock, which it gets without anybody's help
+			   */
 	uint64_t before;  /* ticks that the place had executed, less those that the thread has
 			     elsewhere */
 };
@@ -395,10 +397,14 @@ struct machine {
 	uint32_t l2_sets_log2, llc_sets_log2;
 };
 
+/** Where the lock is not biased to the thread. */
+void machine_hold_fully(struct machine *machine, uint32_t thread);
+
 /* All of the machine beyond private caches is one thread's at a time. */
 static inline void machine_hold(struct machine *machine, uint32_t thread)
 {
-	lock_acquire(&machine->state->lock, thread);
+	if (!lock_acquire_biased(&machine->state->lock, thread))
+		machine_hold_fully(machine, thread);
 	machine->holder = thread;
 }
 

@@ -10,6 +10,7 @@
 #include "machine/machine.h"
 #include "machine/skew.h"
 #include "machine/stall.h"
+#include "machine/users.h"
 
 #define NAP_NS	      20000   /* between looks whether it is settled who can have the turn */
 #define SLEEP_NS      1000000 /* then a thread looks whether who has the turn does anything */
@@ -133,14 +134,19 @@ static bool sleeps(const struct machine *machine, struct turns_member *member, u
 	if (!sleep && stall_in_vfork(&machine->cores[member->core], member->thread))
 		return true;
 	member->sleep = sleep;
-	if (!sleep || !same)
+	if (!sleep || !same || users_in_lock(machine, member->thread))
 		return false;
 	return !again || is_off(&machine->state->turns, member, naps);
 }
 
-/* Of one that is stalled and sleeps: whether another has to go on before it does. */
-static bool is_stuck(struct turns_member *member, unsigned naps)
+/*
+ * Of one that is stalled and sleeps: whether another has to go on before it does. For whom a thread
+ * in vfork() is in the way, only as long as it is there: then all that waited come for their turn.
+ */
+static bool is_stuck(const struct machine *machine, struct turns_member *member, unsigned naps)
 {
+	if (stall_by_vfork(machine, member->thread))
+		return true;
 	if (naps > STALLED_NAPS)
 		member->stuck = member->sleep;
 	return member->stuck == member->sleep;
@@ -171,7 +177,7 @@ static bool is_settled(const struct machine *machine, struct turns_member *membe
 	case TURNS_PLACED:
 		return false;
 	case TURNS_STALLED:
-		return sleeps(machine, member, naps, again) && is_stuck(member, naps);
+		return sleeps(machine, member, naps, again) && is_stuck(machine, member, naps);
 	case TURNS_AWAY:
 		/* Who has come back may sleep until a lock is free, and says so before. */
 		return sleeps(machine, member, naps, again) &&

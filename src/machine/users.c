@@ -16,6 +16,55 @@ void users_unlist(struct core_user *user)
 	__atomic_store_n(&user->thread, 0, __ATOMIC_RELAXED);
 }
 
+static struct core_user *find_user(const struct machine *machine, uint32_t thread)
+{
+	for (unsigned number = 0; number < machine->core_count; number++) {
+		struct core *shared = &machine->cores[number];
+		const uint32_t users = __atomic_load_n(&shared->users_high, __ATOMIC_ACQUIRE);
+
+		for (uint32_t i = 0; i < users; i++)
+			if (__atomic_load_n(&shared->users[i].thread, __ATOMIC_RELAXED) == thread)
+				return &shared->users[i];
+	}
+	return NULL;
+}
+
+static void await_lock(struct core_user *user, uint32_t thread)
+{
+	if (user)
+		__atomic_store_n(&user->in_lock, thread, __ATOMIC_SEQ_CST);
+}
+
+/* A lock that was released wakes who sleeps first, which may take long to take it on a busy host.
+ */
+void machine_hold_fully(struct machine *machine, uint32_t thread)
+{
+	struct lock *lock = &machine->state->lock;
+	struct core_user *user;
+
+	if (lock_acquire_within(lock, thread, 0))
+		return;
+	user = find_user(machine, thread);
+	await_lock(user, thread);
+	lock_acquire_fully(lock, thread);
+	await_lock(user, 0);
+}
+
+bool users_in_lock(const struct machine *machine, uint32_t thread)
+{
+	bool found = false;
+
+	for (unsigned number = 0; number < machine->core_count && !found; number++) {
+		const struct core *shared = &machine->cores[number];
+		const uint32_t users = __atomic_load_n(&shared->users_high, __ATOMIC_ACQUIRE);
+
+		for (uint32_t i = 0; i < users && !found; i++)
+			found =
+			    __atomic_load_n(&shared->users[i].in_lock, __ATOMIC_SEQ_CST) == thread;
+	}
+	return found;
+}
+
 void users_forget_dead(struct machine *machine, unsigned number, uint32_t caller)
 {
 	struct core *shared = &machine->cores[number];

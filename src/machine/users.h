@@ -30,6 +30,9 @@ void users_name(struct core_user *user, uint32_t thread, bool unnamed);
 
 void users_unlist(struct core_user *user);
 
+/** Whether the thread sleeps for the machine's lock. Without the lock. */
+bool users_in_lock(const struct machine *machine, uint32_t thread);
+
 /** Threads of the core that have died have no place there, but @caller. */
 void users_forget_dead(struct machine *machine, unsigned number, uint32_t caller);
 
