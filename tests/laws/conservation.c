@@ -135,8 +135,7 @@ static void end(struct fixture *fixture, struct counts *counts)
 }
 
 void count_all(struct counts *counts, const struct pmu_machine *desc,
-		      void (*drive)(struct fixture *fixture, const void *argument),
-		      const void *argument)
+	       void (*drive)(struct fixture *fixture, const void *argument), const void *argument)
 {
 	struct fixture fixture;
 
@@ -190,7 +189,8 @@ void check_rules(const struct counts *counts, const struct rules *rules, unsigne
 		if (applies(&rules->laws[i], sockets))
 			broken += check_law(counts, &rules->laws[i], i);
 	for (size_t i = 0; i < rules->witness_count; i++)
-		broken += check_witness(counts, rules->witnesses[i].events, rules->witnesses[i].statistic);
+		broken += check_witness(counts, rules->witnesses[i].events,
+					rules->witnesses[i].statistic);
 	assert_int_equal(broken, 0);
 }
 

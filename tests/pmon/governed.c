@@ -223,7 +223,8 @@ static void test_changes_of_state(void **state UNUSED)
 	for (unsigned change = 0; change < 8; change++) {
 		struct signal signal = {
 		    .id = SIGNAL_LLC_ANSWER,
-		    .qualifiers = change < 4 ? QUALIFIER_LLC_ANSWER_TO_S : QUALIFIER_LLC_ANSWER_TO_I,
+		    .qualifiers =
+			change < 4 ? QUALIFIER_LLC_ANSWER_TO_S : QUALIFIER_LLC_ANSWER_TO_I,
 		    .bank = (uint8_t)change,
 		    .time = 10 + change,
 		};
