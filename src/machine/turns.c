@@ -47,17 +47,18 @@ static void let_go(const struct machine_hart *core)
 }
 
 /*
- * Who looks whether a thread sleeps has the lock: one that waits for it in a system call does not.
+ * Who looks whether a thread sleeps, or is stalled, has the lock: one that waits for it is neither,
+ * be it in a system call or with the turn.
  * @param me  NULL: of no member
  */
-static void hold_while_away(const struct machine_hart *core, struct turns_member *me)
+static void wait_and_hold(const struct machine_hart *core, struct turns_member *me)
 {
 	if (me)
 		__atomic_store_n(&me->waits, true, __ATOMIC_SEQ_CST);
 	hold(core);
 }
 
-static void let_go_while_away(const struct machine_hart *core, struct turns_member *me)
+static void let_go_and_go_on(const struct machine_hart *core, struct turns_member *me)
 {
 	let_go(core);
 	if (me)
@@ -81,12 +82,16 @@ static void nap(uint64_t ns)
 	nanosleep(&(struct timespec){.tv_nsec = (long)ns}, NULL);
 }
 
-/* Of a thread in a system call; NULL: it has no turns, or has one now. */
-static struct turns_member *find_member(struct turns *turns, uint32_t thread)
+/* Of a thread that makes another. NULL: it takes no turns, or says already that it waits */
+static struct turns_member *find_maker(struct turns *turns, uint32_t thread)
 {
-	for (unsigned i = 0; i < turns->high; i++)
-		if (turns->members[i].state == TURNS_AWAY && turns->members[i].thread == thread)
-			return &turns->members[i];
+	for (unsigned i = 0; i < turns->high; i++) {
+		struct turns_member *member = &turns->members[i];
+
+		if ((member->state == TURNS_READY || member->state == TURNS_AWAY) &&
+		    member->thread == thread)
+			return __atomic_load_n(&member->waits, __ATOMIC_SEQ_CST) ? NULL : member;
+	}
 	return NULL;
 }
 
@@ -97,8 +102,8 @@ void turns_join(struct machine_hart *core)
 
 	if (!turns->enabled)
 		return;
-	maker = find_member(turns, core->thread);
-	hold_while_away(core, maker);
+	maker = find_maker(turns, core->thread);
+	wait_and_hold(core, maker);
 	for (unsigned i = 0; i < TURNS_MEMBERS_MAX && !core->member; i++)
 		if (turns->members[i].state == TURNS_FREE) {
 			core->member = i + 1;
@@ -112,7 +117,7 @@ void turns_join(struct machine_hart *core)
 			if (turns->high <= i)
 				turns->high = i + 1;
 		}
-	let_go_while_away(core, maker);
+	let_go_and_go_on(core, maker);
 }
 
 /* Of one that seems to sleep. */
@@ -459,7 +464,7 @@ static void end_turn(const struct machine_hart *core, enum turns_state state, ui
 {
 	struct turns_member *me = member_of(core), *next;
 
-	hold_while_away(core, me);
+	wait_and_hold(core, me);
 	turns_of(core)->settled = false;
 	me->state = state;
 	me->thread = thread;
@@ -468,14 +473,14 @@ static void end_turn(const struct machine_hart *core, enum turns_state state, ui
 	next = find_next(core->machine, me);
 	if (next)
 		wake(next);
-	let_go_while_away(core, me);
+	let_go_and_go_on(core, me);
 }
 
 void turns_call(struct machine_hart *core)
 {
-	hold(core);
+	wait_and_hold(core, member_of(core));
 	turns_of(core)->settled = false;
-	let_go(core);
+	let_go_and_go_on(core, member_of(core));
 }
 
 /* One that is stalled may wait for the others to come to the end of a block, and have them so. */
@@ -483,9 +488,9 @@ void turns_halt(struct machine_hart *core)
 {
 	struct turns *turns = turns_of(core);
 
-	hold_while_away(core, member_of(core));
+	wait_and_hold(core, member_of(core));
 	if (turns->holder != core->user || any_stalled(turns)) {
-		let_go_while_away(core, member_of(core));
+		let_go_and_go_on(core, member_of(core));
 		return;
 	}
 	__atomic_store_n(&core->machine->halt.by, core->member, __ATOMIC_SEQ_CST);
@@ -526,11 +531,11 @@ static void forget_ended(const struct machine_hart *core, uint32_t thread)
 {
 	struct turns *turns = turns_of(core);
 
-	hold_while_away(core, member_of(core));
+	wait_and_hold(core, member_of(core));
 	for (unsigned i = 0; i < turns->high; i++)
 		if (turns->members[i].state == TURNS_GONE && turns->members[i].thread == thread)
 			turns->members[i].state = TURNS_FREE;
-	let_go_while_away(core, member_of(core));
+	let_go_and_go_on(core, member_of(core));
 }
 
 void turns_hand_on(struct machine_hart *core, uint32_t heir)
