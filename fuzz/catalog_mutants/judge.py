@@ -100,7 +100,7 @@ def settings_of(entry):
 
 
 def event_faults(box):
-    taken, names = {}, {}
+    taken, names, masks = {}, {}, set()
     for event in box.get("events", []):
         event = {**box.get("defaults", {}), **event}
         name, code = event["name"], integer(event["code"])
@@ -109,17 +109,19 @@ def event_faults(box):
         other = taken.setdefault(selects, name)
         if other != name and event.get("alias") != other:
             yield f"{name} is selected as {other} is"
-        counted = (code, str(event.get("counters")))
+        counted = (code, str(event.get("counters")), event.get("signal"))
         if counted in names.setdefault(name.lower(), []):
-            yield f"{name} stands there twice with code {code:#x} and the same counters"
+            yield f"{name} stands there twice with code {code:#x}, the same counters and signal"
         names[name.lower()].append(counted)
         if code >> code_width(box):
             yield f"{name}: code {code:#x} is too wide"
         if not event.get("source"):
             yield f"{name} has no source"
-        masks = [u["name"].lower() for u in event.get("umasks", [])]
-        if len(set(masks)) < len(masks):
-            yield f"{name} has a unit mask twice"
+        for umask in event.get("umasks", []):
+            mask = (name.lower(), umask["name"].lower())
+            if mask in masks:
+                yield f"{name} has unit mask {umask['name']} twice"
+            masks.add(mask)
         for umask in event.get("umasks", []):
             if not re.fullmatch("b[01x]{8}", umask.get("bits", "b00000000")):
                 yield f"{name}.{umask['name']}: {umask['bits']}"
