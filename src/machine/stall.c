@@ -27,20 +27,6 @@ bool stall_in_vfork(const struct core *core, uint32_t thread)
 	return found;
 }
 
-/* The process of a thread that has a place; 0: it has none. */
-static uint32_t process_of(const struct machine *machine, uint32_t thread)
-{
-	for (unsigned i = 0; i < machine->core_count; i++) {
-		const struct core *core = &machine->cores[i];
-		const uint32_t users = __atomic_load_n(&core->users_high, __ATOMIC_ACQUIRE);
-
-		for (uint32_t u = 0; u < users; u++)
-			if (__atomic_load_n(&core->users[u].thread, __ATOMIC_RELAXED) == thread)
-				return __atomic_load_n(&core->users[u].process, __ATOMIC_RELAXED);
-	}
-	return 0;
-}
-
 static bool any_in_vfork(const struct core *core, uint32_t process)
 {
 	const uint32_t users = __atomic_load_n(&core->users_high, __ATOMIC_ACQUIRE);
@@ -58,7 +44,8 @@ static bool any_in_vfork(const struct core *core, uint32_t process)
 
 bool stall_by_vfork(const struct machine *machine, uint32_t thread)
 {
-	const uint32_t process = process_of(machine, thread);
+	const struct core_user *user = users_find(machine, thread);
+	const uint32_t process = user ? __atomic_load_n(&user->process, __ATOMIC_RELAXED) : 0;
 	bool found = false;
 
 	for (unsigned i = 0; process && i < machine->core_count && !found; i++)

@@ -16,7 +16,7 @@ void users_unlist(struct core_user *user)
 	__atomic_store_n(&user->thread, 0, __ATOMIC_RELAXED);
 }
 
-static struct core_user *find_user(const struct machine *machine, uint32_t thread)
+struct core_user *users_find(const struct machine *machine, uint32_t thread)
 {
 	for (unsigned number = 0; number < machine->core_count; number++) {
 		struct core *shared = &machine->cores[number];
@@ -44,7 +44,7 @@ void machine_hold_fully(struct machine *machine, uint32_t thread)
 
 	if (lock_acquire_within(lock, thread, 0))
 		return;
-	user = find_user(machine, thread);
+	user = users_find(machine, thread);
 	await_lock(user, thread);
 	lock_acquire_fully(lock, thread);
 	await_lock(user, 0);

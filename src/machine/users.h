@@ -30,6 +30,9 @@ void users_name(struct core_user *user, uint32_t thread, bool unnamed);
 
 void users_unlist(struct core_user *user);
 
+/** The place of a thread, NULL if it has none. Without the lock. */
+struct core_user *users_find(const struct machine *machine, uint32_t thread);
+
 /** Whether the thread sleeps for the machine's lock. Without the lock. */
 bool users_in_lock(const struct machine *machine, uint32_t thread);
 

@@ -175,7 +175,7 @@ static int parse_settings(struct equation *equation, struct formula_leaf *leaf)
 	return 0;
 }
 
-/* A metric that has its own variable. */
+/* A metric is computed with a variable of its own, and not with that of who uses it. */
 static int parse_found(struct equation *equation, const struct formula_found *found, size_t start)
 {
 	struct formula_builder *builder = equation->builder;

@@ -50,8 +50,8 @@ struct pmon_control {
 struct pmon_counter_desc {
 	uint8_t counter, control; /* registers, by index in the box */
 	bool fixed;		  /* counts cycles of the box's clock and nothing else */
-	uint64_t status;	  /* bit of the box status that its overflow sets; 0: none */
-	uint64_t enable;	  /* bit of the box's own global control; 0: it needs none */
+	uint64_t status; /* bit that its overflow sets in the box's (global) status; 0: none */
+	uint64_t enable; /* bit of the box's own global control; 0: it needs none */
 	struct pmon_control fields;
 };
 

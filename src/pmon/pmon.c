@@ -327,12 +327,10 @@ static void receive(void *subscriber, const struct signal *signal)
 {
 	struct pmon *pmon = subscriber;
 	const struct pmon_route *route = &pmon->routes[signal->id];
-	const unsigned number = route->units[signal->unit % PMON_INSTANCES];
-	struct pmon_unit *unit;
+	struct pmon_unit *unit = pmon_signal_unit(pmon, route, signal);
 
-	if (number == PMON_NO_UNIT)
+	if (!unit)
 		return;
-	unit = pmon_socket_units(pmon, signal->socket) + number;
 	if (route->converted) {
 		const struct signal here = converted(pmon, route, signal);
 

@@ -211,6 +211,16 @@ static inline struct pmon_unit *pmon_socket_units(const struct pmon *pmon, unsig
 	return pmon->units + (size_t)socket * pmon->units_per_socket;
 }
 
+/* That counts a signal of its route; NULL: no box does. */
+static inline struct pmon_unit *pmon_signal_unit(const struct pmon *pmon,
+						 const struct pmon_route *route,
+						 const struct signal *signal)
+{
+	const unsigned number = route->units[signal->unit % PMON_INSTANCES];
+
+	return number == PMON_NO_UNIT ? NULL : pmon_socket_units(pmon, signal->socket) + number;
+}
+
 /* Of the counters that can depend on time, over all sockets. */
 static inline size_t pmon_counter_number(const struct pmon *pmon, const struct pmon_unit *unit,
 					 unsigned index)

@@ -86,12 +86,10 @@ static void report(void *subscriber, const struct signal *signal, uint64_t count
 {
 	struct pmon *pmon = subscriber;
 	const struct pmon_route *route = &pmon->routes[signal->id];
-	const unsigned number = route->units[signal->unit % PMON_INSTANCES];
-	struct pmon_unit *unit;
+	struct pmon_unit *unit = pmon_signal_unit(pmon, route, signal);
 
-	if (number == PMON_NO_UNIT)
+	if (!unit)
 		return;
-	unit = pmon_socket_units(pmon, signal->socket) + number;
 	for (unsigned left = unit->subscribed[route->slot]; left; left &= left - 1) {
 		const unsigned index = (unsigned)__builtin_ctz(left);
 		struct pmon_counter *counter = &unit->counters[index];

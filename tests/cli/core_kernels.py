@@ -47,6 +47,16 @@ BRANCHES = """
 	call *%rax
 never:
 """
+# One line of so many kilobytes after the other.
+LINES = """
+	{access}
+	add $64,%rbx
+	cmp %rsi,%rbx
+	cmovae %rdi,%rbx
+"""
+LINES_BEFORE = "mov $data,%edi; mov %rdi,%rbx; mov $data+{kilobytes}*1024,%esi"
+LOAD, STORE = "mov (%rbx),%eax", "mov %eax,(%rbx)"
+NOP = ".byte 0x0f,0x1f,0x84,0,0,0,0,0;"
 
 
 class Kernels(Guests):
@@ -87,3 +97,9 @@ class Kernels(Guests):
 
     def check(self, expected, *kernel, **keys):
         self.assertEqual(self.more(expected, *kernel, **keys), expected)
+
+    def check_lines(self, kilobytes, access, counts, **keys):
+        """Of lines that go round, after two rounds."""
+        lines = kilobytes * 16
+        self.check(counts, LINES.format(access=access), LINES_BEFORE.format(kilobytes=kilobytes),
+                   turns=(2 * lines, 3 * lines), translation="none", **keys)

@@ -4,29 +4,12 @@ micro-operations, dec and jnz."""
 import json
 import unittest
 
-from core_kernels import BRANCHES, STRIDE, STRIDE_BEFORE, Kernels
+from core_kernels import BRANCHES, LINES, LINES_BEFORE, LOAD, NOP, STORE, STRIDE, STRIDE_BEFORE, Kernels
 from harness import pmulab, stat, total
-
-# One line of so many kilobytes after the other.
-LINES = """
-	{access}
-	add $64,%rbx
-	cmp %rsi,%rbx
-	cmovae %rdi,%rbx
-"""
-LINES_BEFORE = "mov $data,%edi; mov %rdi,%rbx; mov $data+{kilobytes}*1024,%esi"
-LOAD, STORE = "mov (%rbx),%eax", "mov %eax,(%rbx)"
-NOP = ".byte 0x0f,0x1f,0x84,0,0,0,0,0;"
 
 
 class Nehalem(Kernels):
     BASE, PMU = "xeon-x5570-2s", "nehalem"
-
-    def check_lines(self, kilobytes, access, counts, **keys):
-        """Of lines that go round, after two rounds."""
-        lines = kilobytes * 16
-        self.check(counts, LINES.format(access=access), LINES_BEFORE.format(kilobytes=kilobytes),
-                   turns=(2 * lines, 3 * lines), translation="none", **keys)
 
     def check_responses(self, expected, *kernel, **keys):
         """A core has one choice of requests and responses at a time."""

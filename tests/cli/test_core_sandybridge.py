@@ -2,28 +2,11 @@
 """Events of Sandy Bridge's core, of programs whose counts are known by construction."""
 import unittest
 
-from core_kernels import BRANCHES, STRIDE, STRIDE_BEFORE, Kernels
-
-# One line of so many kilobytes after the other.
-LINES = """
-	{access}
-	add $64,%rbx
-	cmp %rsi,%rbx
-	cmovae %rdi,%rbx
-"""
-LINES_BEFORE = "mov $data,%edi; mov %rdi,%rbx; mov $data+{kilobytes}*1024,%esi"
-LOAD, STORE = "mov (%rbx),%eax", "mov %eax,(%rbx)"
-NOP = ".byte 0x0f,0x1f,0x84,0,0,0,0,0;"
+from core_kernels import BRANCHES, LINES, LINES_BEFORE, LOAD, NOP, STORE, STRIDE, STRIDE_BEFORE, Kernels
 
 
 class SandyBridge(Kernels):
     BASE, PMU = "xeon-e5-2680-2s", "xeon-e5"
-
-    def check_lines(self, kilobytes, access, counts, **keys):
-        """Of lines that go round, after two rounds."""
-        lines = kilobytes * 16
-        self.check(counts, LINES.format(access=access), LINES_BEFORE.format(kilobytes=kilobytes),
-                   turns=(2 * lines, 3 * lines), translation="none", **keys)
 
     def test_lines_of_l2(self):
         """More lines than L1D has, and fewer than L2."""
