@@ -7,6 +7,7 @@
 #include "callbacks.h"
 #include "causes.h"
 #include "feed/arena.h"
+#include "feed/mappings.h"
 #include "handlers.h"
 #include "plugin.h"
 
@@ -93,6 +94,16 @@ static void register_accesses(struct qemu_plugin_tb *tb, const struct feed_acces
 	}
 }
 
+/* Before the program has executed anything: where it begins is known from now on. */
+static void begin_once(void)
+{
+	static bool began;
+
+	if (!began)
+		feed_mappings_begin(&plugin.process, plugin.guest_base);
+	began = true;
+}
+
 static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
 	struct feed_insn insns[BLOCK_INSNS_MAX];
@@ -108,6 +119,7 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	if (handlers_own(address))
 		return;
 	plugin.guest_base = (uint64_t)qemu_plugin_insn_haddr(first) - address;
+	begin_once();
 	count = decode_block(tb, insns);
 	causes_translation(tb, insns, count, plugin.guest_base);
 	feed_block_init(block, plugin.process.machine, address, insns, count);

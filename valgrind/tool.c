@@ -380,6 +380,7 @@ static void attach(void)
 	    feed_process_init(&guest.process, tool.ctx, emul_machine(tool.emul)))
 		own_give_up(pmu_message(tool.ctx));
 	VG_(close)(fd);
+	feed_mappings_begin(&guest.process, 0);
 	guest.process.answers = true;
 	guest.process.waits_for_children = true;
 	if (tool.report)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "feed/kernel_io.h"
+#include "feed/maps.h"
 #include "machine/copy.h"
 #include "machine/numa.h"
 
@@ -75,14 +76,52 @@ static uint64_t file_of(struct feed_process *process, uint64_t flags, int fd)
 static void share(struct feed_process *process, struct range range, const uint64_t *arguments)
 {
 	const uint64_t flags = arguments[3];
-	uint64_t file;
+	const bool is_private = !(flags & MAP_SHARED);
+	struct machine_file_range file = {
+	    .page = flags & MAP_ANONYMOUS ? 0 : arguments[5] >> PAGE_LOG2,
+	    .is_private = is_private,
+	};
 
-	if (!(flags & MAP_SHARED))
+	if (is_private && (flags & MAP_ANONYMOUS || arguments[2] & PROT_WRITE))
 		return;
-	file = file_of(process, flags, (int)arguments[4]);
-	if (file != MACHINE_NO_FILE)
-		machine_range_share(process->space, range.first, range.count, file,
-				    flags & MAP_ANONYMOUS ? 0 : arguments[5] >> PAGE_LOG2);
+	file.file = file_of(process, flags, (int)arguments[4]);
+	if (file.file != MACHINE_NO_FILE)
+		machine_range_share(process->space, range.first, range.count, file);
+}
+
+/* A device's number as fstat() has it. */
+static uint64_t device_of(const struct feed_map *map)
+{
+	return (map->minor & 0xff) | (map->major & 0xfff) << 8 | (map->minor & 0xfff00) << 12 |
+	       (map->major & 0xfffff000) << 32;
+}
+
+struct beginning {
+	struct feed_process *process;
+	uint64_t guest_base;
+};
+
+/* Of the emulator's own the guest sees nothing. */
+static void share_begun(void *arg, const struct feed_map *map)
+{
+	const struct beginning *beginning = arg;
+	const struct range range =
+	    range_of(map->begin - beginning->guest_base, map->end - map->begin);
+	const struct machine_file_range file = {
+	    .file = feed_file_number(device_of(map), map->inode),
+	    .page = map->offset >> PAGE_LOG2,
+	    .is_private = true,
+	};
+
+	if (map->inode && map->is_private && !map->writable && map->begin >= beginning->guest_base)
+		machine_range_share(beginning->process->space, range.first, range.count, file);
+}
+
+void feed_mappings_begin(struct feed_process *process, uint64_t guest_base)
+{
+	struct beginning beginning = {process, guest_base};
+
+	feed_maps_read(share_begun, &beginning);
 }
 
 static void map(const struct feed_process *process, struct range range, uint64_t flags)
@@ -106,15 +145,15 @@ static void resize(const struct feed_process *process, struct range range, uint6
 static bool move_shared(const struct feed_process *process, uint64_t flags, struct range from,
 			struct range to)
 {
-	uint64_t page, file = machine_range_file(process->space, from.first, &page);
+	struct machine_file_range file;
 
-	if (file == MACHINE_NO_FILE)
+	if (!machine_range_file(process->space, from.first, &file))
 		return false;
 	if (flags & MREMAP_FIXED)
 		unmap(process, to);
 	if (!(flags & MREMAP_DONTUNMAP))
 		unmap(process, from);
-	machine_range_share(process->space, to.first, to.count, file, page);
+	machine_range_share(process->space, to.first, to.count, file);
 	return true;
 }
 
@@ -162,6 +201,13 @@ static void advise(const struct feed_process *process, struct range range, uint6
 		machine_range_anonymous(process->space, range.first, range.count, false);
 }
 
+static void protect(const struct feed_process *process, struct range range, uint64_t rights)
+{
+	machine_pages_protect(process->space, range.first, range.count);
+	if (rights & PROT_WRITE)
+		machine_range_writable(process->space, range.first, range.count);
+}
+
 void feed_mappings_return(struct feed_process *process, const struct feed_thread *thread,
 			  int64_t number, int64_t result)
 {
@@ -175,8 +221,7 @@ void feed_mappings_return(struct feed_process *process, const struct feed_thread
 		share(process, range_of((uint64_t)result, a[1]), a);
 		break;
 	case GUEST_MPROTECT:
-		machine_pages_protect(process->space, range_of(a[0], a[1]).first,
-				      range_of(a[0], a[1]).count);
+		protect(process, range_of(a[0], a[1]), a[2]);
 		break;
 	case GUEST_MUNMAP:
 		unmap(process, range_of(a[0], a[1]));

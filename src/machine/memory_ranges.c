@@ -9,12 +9,19 @@ struct memory_ranges {
 	struct memory_range all[];
 };
 
-const struct memory_range *memory_ranges_find(const struct memory_ranges *ranges, uint64_t page)
+const struct memory_range *memory_ranges_next(const struct memory_ranges *ranges, uint64_t page)
 {
 	for (size_t i = 0; ranges && i < ranges->count; i++)
-		if (page >= ranges->all[i].first && page < ranges->all[i].end)
+		if (page < ranges->all[i].end)
 			return &ranges->all[i];
 	return NULL;
+}
+
+const struct memory_range *memory_ranges_find(const struct memory_ranges *ranges, uint64_t page)
+{
+	const struct memory_range *range = memory_ranges_next(ranges, page);
+
+	return range && page >= range->first ? range : NULL;
 }
 
 struct machine_memory_policy memory_ranges_at(const struct memory_ranges *ranges, uint64_t page)
@@ -49,6 +56,11 @@ static struct memory_ranges *allocate(size_t count)
 	return ranges;
 }
 
+static bool is_same(const struct memory_object *a, const struct memory_object *b)
+{
+	return a->file == b->file && a->shift == b->shift && a->is_private == b->is_private;
+}
+
 /* Behind the others: grown where it goes on like the last one. */
 static void append(struct memory_ranges *ranges, struct memory_range range)
 {
@@ -58,7 +70,7 @@ static void append(struct memory_ranges *ranges, struct memory_range range)
 		return;
 	if (last && last->end == range.first &&
 	    !memcmp(&last->policy, &range.policy, sizeof(range.policy)) &&
-	    !memcmp(&last->object, &range.object, sizeof(range.object)))
+	    is_same(&last->object, &range.object))
 		last->end = range.end;
 	else
 		ranges->all[ranges->count++] = range;

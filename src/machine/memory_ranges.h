@@ -9,8 +9,9 @@
 
 /* What is mapped: pages of a file, or of what has no name. */
 struct memory_object {
-	uint64_t file;	/* as of machine_copy; 0: none */
-	uint64_t shift; /* from an address's page to the file's */
+	uint64_t file;	 /* as of machine_copy; 0: none */
+	uint64_t shift;	 /* from an address's page to the file's */
+	bool is_private; /* only as long as nobody can write to it */
 };
 
 /* Pages [first, end). */
@@ -24,6 +25,8 @@ struct memory_ranges; /* NULL: none */
 
 /** @return the range that has a page, or NULL */
 const struct memory_range *memory_ranges_find(const struct memory_ranges *ranges, uint64_t page);
+/** @return the first range that has @page or pages behind it, or NULL */
+const struct memory_range *memory_ranges_next(const struct memory_ranges *ranges, uint64_t page);
 /** MACHINE_MEMORY_DEFAULT: none of a range. */
 struct machine_memory_policy memory_ranges_at(const struct memory_ranges *ranges, uint64_t page);
 /** Whether ranges have one of these pages. */

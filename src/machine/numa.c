@@ -94,23 +94,28 @@ void machine_page_move(struct machine_address_space *space, uint64_t page, unsig
 	machine_let_go(space->machine);
 }
 
-/* The lock is held. */
-static void forget(struct machine_address_space *space, uint64_t first, uint64_t count)
+/* The lock is held. @return whether there were any */
+static bool forget_frames(struct machine_address_space *space, uint64_t first, uint64_t count)
 {
-	for (uint64_t page = first, end = first + count; page < end;) {
-		bool known = address_space_find(space, page);
+	bool any = false;
 
-		if (known)
+	for (uint64_t page = first, end = first + count; page < end;) {
+		const uint32_t *entry = address_space_find(space, page);
+
+		if (entry && *entry) {
 			address_space_forget(space, page);
-		page += known ? 1 : ADDRESS_DIGITS - page % ADDRESS_DIGITS;
+			any = true;
+		}
+		page += entry ? 1 : ADDRESS_DIGITS - page % ADDRESS_DIGITS;
 	}
-	address_space_unmap(space, first, count);
+	return any;
 }
 
 void machine_pages_forget(struct machine_address_space *space, uint64_t first, uint64_t count)
 {
 	machine_hold(space->machine, lock_thread());
-	forget(space, first, count);
+	forget_frames(space, first, count);
+	address_space_unmap(space, first, count);
 	machine_let_go(space->machine);
 }
 
@@ -175,20 +180,29 @@ bool machine_is_anonymous(struct machine_address_space *space, uint64_t page)
 	return anonymous;
 }
 
+/* The lock is held. Without memory for the list, pages have frames of their own. */
+static void set_object(struct machine_address_space *space, struct memory_range range)
+{
+	const uint64_t count = range.end - range.first;
+
+	memory_ranges_set(&space->shared, range);
+	/* What was never touched is in no TLB. */
+	if (forget_frames(space, range.first, count))
+		address_space_unmap(space, range.first, count);
+}
+
 void machine_range_share(struct machine_address_space *space, uint64_t first, uint64_t count,
-			 uint64_t file, uint64_t page)
+			 struct machine_file_range file)
 {
 	const struct memory_range range = {
 	    .first = first,
 	    .end = first + count,
 	    .policy = {.mode = MACHINE_MEMORY_LOCAL},
-	    .object = {file, page - first},
+	    .object = {file.file, file.page - first, file.is_private},
 	};
 
 	machine_hold(space->machine, lock_thread());
-	/* Without memory for the list, pages have frames of their own. */
-	memory_ranges_set(&space->shared, range);
-	forget(space, first, count);
+	set_object(space, range);
 	machine_let_go(space->machine);
 }
 
@@ -199,26 +213,44 @@ void machine_range_unshare(struct machine_address_space *space, uint64_t first, 
 	if (!__atomic_load_n(&space->shared, __ATOMIC_ACQUIRE))
 		return;
 	machine_hold(space->machine, lock_thread());
-	if (memory_ranges_meet(space->shared, first, first + count)) {
-		memory_ranges_set(&space->shared, range);
-		forget(space, first, count);
+	if (memory_ranges_meet(space->shared, first, first + count))
+		set_object(space, range);
+	machine_let_go(space->machine);
+}
+
+void machine_range_writable(struct machine_address_space *space, uint64_t first, uint64_t count)
+{
+	const uint64_t end = first + count;
+	const struct memory_range *range;
+
+	if (!__atomic_load_n(&space->shared, __ATOMIC_ACQUIRE))
+		return;
+	machine_hold(space->machine, lock_thread());
+	while (first < end && (range = memory_ranges_next(space->shared, first))) {
+		const struct memory_range part = {
+		    .first = machine_max(first, range->first),
+		    .end = range->end < end ? range->end : end,
+		};
+
+		first = part.end;
+		if (range->object.is_private && part.first < part.end)
+			set_object(space, part);
 	}
 	machine_let_go(space->machine);
 }
 
-uint64_t machine_range_file(struct machine_address_space *space, uint64_t page, uint64_t *file_page)
+bool machine_range_file(struct machine_address_space *space, uint64_t page,
+			struct machine_file_range *file)
 {
 	const struct memory_range *range;
-	uint64_t file = 0;
 
 	machine_hold(space->machine, lock_thread());
 	range = memory_ranges_find(space->shared, page);
-	if (range) {
-		file = range->object.file;
-		*file_page = page + range->object.shift;
-	}
+	if (range)
+		*file = (struct machine_file_range){range->object.file, page + range->object.shift,
+						    range->object.is_private};
 	machine_let_go(space->machine);
-	return file;
+	return range;
 }
 
 static void migrate_leaf(struct machine_address_space *space, struct address_leaf *leaf,

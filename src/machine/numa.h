@@ -55,18 +55,26 @@ void machine_pages_move(struct machine_hart *core, struct machine_address_space 
 void machine_range_anonymous(struct machine_address_space *space, uint64_t first, uint64_t count,
 			     bool is_anonymous);
 bool machine_is_anonymous(struct machine_address_space *space, uint64_t page);
+/* Pages of a file, from one of them on. */
+struct machine_file_range {
+	uint64_t file; /* as of machine_copy */
+	uint64_t page;
+	bool is_private; /* they are of it only until somebody can write to them */
+};
+
 /**
- * They are pages of a file from @page on, and have the frames that those have in other address
- * spaces, and at other addresses; a fork's address space has them too.
- * @param file  as of machine_copy
+ * Pages are those of a file, and have the frames that those have in other address spaces, and at
+ * other addresses; a fork's address space has them too.
  */
 void machine_range_share(struct machine_address_space *space, uint64_t first, uint64_t count,
-			 uint64_t file, uint64_t page);
+			 struct machine_file_range file);
 /** Those of a file are so no more. */
 void machine_range_unshare(struct machine_address_space *space, uint64_t first, uint64_t count);
-/** The file of which a page is; 0: none. @param file_page  receives the page of the file */
-uint64_t machine_range_file(struct machine_address_space *space, uint64_t page,
-			    uint64_t *file_page);
+/** They can be written from now on: private ones have frames of their own. */
+void machine_range_writable(struct machine_address_space *space, uint64_t first, uint64_t count);
+/** @return false where the page is of no file; else @file receives what there is from it on */
+bool machine_range_file(struct machine_address_space *space, uint64_t page,
+			struct machine_file_range *file);
 /** Moves all pages of node n to @targets[n], where that is another. */
 void machine_pages_migrate(struct machine_address_space *space, const uint8_t *targets);
 

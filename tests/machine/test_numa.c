@@ -121,6 +121,7 @@ static void frames_go_with_moved_pages(void **state)
 /* A page of a file, or of none. */
 struct mapped {
 	uint64_t file, page;
+	bool is_private;
 };
 
 static void map_at_random(struct machine_address_space *space, struct mapped *pages,
@@ -130,13 +131,28 @@ static void map_at_random(struct machine_address_space *space, struct mapped *pa
 		       count = 1 + next_random(random) % (PAGES - first);
 	const uint64_t file = next_random(random) % (FILES + 1);
 	const uint64_t page = next_random(random) % (FILE_PAGES + 1);
+	const bool is_private = next_random(random) % 2;
 
 	if (file)
-		machine_range_share(space, first, count, file, page);
+		machine_range_share(space, first, count,
+				    (struct machine_file_range){file, page, is_private});
 	else
 		machine_range_unshare(space, first, count);
 	for (unsigned i = 0; i < count; i++)
-		pages[first + i] = file ? (struct mapped){file, page + i} : (struct mapped){0, 0};
+		pages[first + i] =
+		    file ? (struct mapped){file, page + i, is_private} : (struct mapped){0};
+}
+
+static void make_writable_at_random(struct machine_address_space *space, struct mapped *pages,
+				    uint64_t *random)
+{
+	const unsigned first = next_random(random) % PAGES,
+		       count = 1 + next_random(random) % (PAGES - first);
+
+	machine_range_writable(space, first, count);
+	for (unsigned i = first; i < first + count; i++)
+		if (pages[i].is_private)
+			pages[i] = (struct mapped){0};
 }
 
 /* The frames of pages, which are those of a file in all spaces, or a page's own. */
@@ -165,7 +181,8 @@ static void pages_of_files_are_shared(void **state)
 	struct machine_address_space *spaces[SPACES];
 	struct fixture fixture;
 	struct machine_hart *hart;
-	uint64_t random = 1, page;
+	struct machine_file_range file;
+	uint64_t random = 1;
 
 	(void)state;
 	fixture_up(&fixture, pmu_find_machine("xeon-e5-2699v4-2s"));
@@ -177,11 +194,14 @@ static void pages_of_files_are_shared(void **state)
 
 		map_at_random(spaces[space], pages[space], &random);
 		check_frames(hart, spaces, (const struct mapped(*)[PAGES])pages);
+		make_writable_at_random(spaces[space], pages[space], &random);
+		check_frames(hart, spaces, (const struct mapped(*)[PAGES])pages);
 	}
-	machine_range_share(spaces[0], 0, PAGES, 1, 5);
-	assert_int_equal(machine_range_file(spaces[0], 3, &page), 1);
-	assert_int_equal(page, 8);
-	assert_int_equal(machine_range_file(spaces[0], PAGES, &page), 0);
+	machine_range_share(spaces[0], 0, PAGES, (struct machine_file_range){1, 5, false});
+	assert_true(machine_range_file(spaces[0], 3, &file));
+	assert_int_equal(file.file, 1);
+	assert_int_equal(file.page, 8);
+	assert_false(machine_range_file(spaces[0], PAGES, &file));
 	/* A fork has them. */
 	machine_address_space_free(spaces[1]);
 	assert_int_equal(machine_address_space_new(&spaces[1], fixture.machine), 0);

@@ -1,0 +1,67 @@
+/*
+ * usage: mapped HOW FILE PAGES PROCESSES
+ *
+ * Processes, one after the other, each load all lines of so many pages of a file (at most 256),
+ * that they map by themselves: HOW is "read"; "write", to which they could write; "protect", from
+ * which on they could. Or of a table of the program's own: "table"; or of one that the first
+ * process has written: "inherit".
+ */
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PAGE	  4096
+#define PAGES_MAX 256
+#define LINE	  64
+
+static const _Alignas(PAGE) char table[PAGES_MAX * PAGE] = {1};
+static _Alignas(PAGE) volatile char data[PAGES_MAX * PAGE];
+
+static const volatile char *map(const char *how, const char *file, size_t bytes)
+{
+	const int write = strcmp(how, "write") ? 0 : PROT_WRITE;
+	void *mapped;
+
+	if (!strcmp(how, "table"))
+		return table;
+	if (!strcmp(how, "inherit"))
+		return data;
+	mapped = mmap(NULL, bytes, PROT_READ | write, MAP_PRIVATE, open(file, O_RDONLY), 0);
+	if (mapped == MAP_FAILED)
+		exit(2);
+	if (!strcmp(how, "protect") && mprotect(mapped, bytes, PROT_READ | PROT_WRITE))
+		exit(3);
+	return mapped;
+}
+
+static void load(const volatile char *bytes, size_t count)
+{
+	for (size_t i = 0; i < count; i += LINE)
+		(void)bytes[i];
+}
+
+int main(int argc, char **argv)
+{
+	const size_t bytes = (size_t)PAGE * PAGES_MAX,
+		     used = (size_t)PAGE * strtoul(argv[3], NULL, 10);
+
+	(void)argc;
+	if (!strcmp(argv[1], "inherit"))
+		for (size_t i = 0; i < used; i++)
+			data[i] = 1;
+	for (int left = atoi(argv[4]); left; left--) {
+		int status;
+
+		if (!fork()) {
+			load(map(argv[1], argv[2], bytes), used);
+			_exit(0);
+		}
+		if (wait(&status) < 0 || status)
+			return 1;
+	}
+	return 0;
+}
