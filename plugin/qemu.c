@@ -165,10 +165,7 @@ static void on_fork(void)
 
 static void on_fork_in_child(void)
 {
-	if (feed_process_forked(&plugin.process, (unsigned)(current - plugin.process.threads))) {
-		error_set(plugin.ctx, PMU_E_NOMEM, "out of memory for a forked guest");
-		plugin_give_up();
-	}
+	feed_process_forked(&plugin.process, (unsigned)(current - plugin.process.threads));
 }
 
 struct arguments {

@@ -305,8 +305,7 @@ static void on_fork_in_child(ThreadId tid)
 {
 	guest.hart = NULL;
 	tool.threads = 1;
-	if (feed_process_forked(&guest.process, tid))
-		own_give_up("out of memory for a forked guest");
+	feed_process_forked(&guest.process, tid);
 }
 
 /*

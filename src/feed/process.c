@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "machine/numa.h"
 
 #define THREADS_BYTES (FEED_THREADS_MAX * sizeof(struct feed_thread))
 
@@ -152,11 +151,8 @@ void feed_process_made(struct feed_process *process, struct feed_thread *maker, 
 	maker->fork = NULL;
 }
 
-int feed_process_forked(struct feed_process *process, unsigned index)
+void feed_process_forked(struct feed_process *process, unsigned index)
 {
-	const struct machine_address_space *parent = process->space;
-	int error;
-
 	for (unsigned i = 0; i < process->threads_seen; i++) {
 		struct feed_thread *thread = &process->threads[i];
 		const struct feed_thread before = *thread;
@@ -170,9 +166,6 @@ int feed_process_forked(struct feed_process *process, unsigned index)
 	}
 	machine_forked(process->machine);
 	process->ran = process->told = process->children = 0;
-	/* Cores and space are the parent's: they are not this copy's to leave or free. */
-	error = machine_address_space_new(&process->space, process->machine);
-	if (!error && !machine_range_copy(process->space, parent))
-		error = PMU_E_NOMEM;
-	return error;
+	/* Cores are the parent's: they are not this copy's to leave. */
+	machine_address_space_inherit(process->space);
 }

@@ -89,10 +89,9 @@ void feed_process_forks(struct feed_process *process, struct feed_thread *thread
  */
 void feed_process_made(struct feed_process *process, struct feed_thread *maker, int64_t result);
 /**
- * In the child, after fork(): a new address space; thread @index goes on in the place taken for it
- * with its next block. The parent's cores and space are left as they are.
- * @return 0 or PMU_E_NOMEM
+ * In the child, after fork(): its address space begins as its parent's; thread @index goes on in
+ * the place taken for it with its next block. The parent's cores are left as they are.
  */
-int feed_process_forked(struct feed_process *process, unsigned index);
+void feed_process_forked(struct feed_process *process, unsigned index);
 
 #endif

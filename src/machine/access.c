@@ -303,10 +303,24 @@ static MACHINE_INLINE void load_alone(struct machine_hart *core, uint64_t line, 
 		load_from_l1(core, line, physical, insn, slot);
 }
 
+/*
+ * A store has to see that a page is inherited: the filter is not to know a line that others have
+ * written. While the thread has the core nobody else writes to those that it knows.
+ */
+static void forget_modified(struct machine_hart *core, uint64_t line)
+{
+	struct machine_l0 *known = &core->data[line % MACHINE_L0_LINES];
+
+	if (known->line == line && cache_state(l1_read(&core->l1d->words[known->slot])) == LINE_M)
+		known->line = UINT64_MAX;
+}
+
 static MACHINE_OUTLINE void load_translating(struct machine_hart *core, uint64_t line,
 					     struct machine_insn insn)
 {
 	load_line(core, line, translate(core, line, TLB_LOAD, insn.address_registers), insn);
+	if (frame_entry(core, line)->tag != frame_tag(line))
+		forget_modified(core, line);
 }
 
 void machine_load_outline(struct machine_hart *core, uint64_t address, uint32_t size,

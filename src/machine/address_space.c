@@ -1,6 +1,7 @@
 #include "machine/address_space.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "machine/file_pages.h"
@@ -272,13 +273,13 @@ static uint32_t place(struct machine_address_space *space, uint64_t page, struct
 	machine_hold(machine, core->thread);
 	entry = grow(space, page);
 	if (entry && *entry) {
-		frame = *entry - 1;
+		frame = address_frame(*entry);
 	} else {
 		node = choose_node(space, page, core);
 		if (machine->translates)
 			make_tables(space, page, core);
 		if (machine->large_pages && place_large(space, page, node)) {
-			frame = *entry - 1;
+			frame = address_frame(*entry);
 		} else {
 			frame = choose_frame(space, page, node);
 			if (entry)
@@ -303,7 +304,103 @@ uint32_t address_space_frame(struct machine_address_space *space, uint64_t page,
 	const uint32_t *entry = address_space_find(space, page);
 	uint32_t frame = entry ? __atomic_load_n(entry, __ATOMIC_ACQUIRE) : 0;
 
-	return frame ? frame - 1 : place(space, page, core);
+	return frame ? address_frame(frame) : place(space, page, core);
+}
+
+/* All but who moves a page, and knows it. The lock is held. */
+static void tell_moved(struct machine_address_space *space, struct machine_hart *core)
+{
+	core->moves += core->moves == space->moves;
+	__atomic_fetch_add(&space->moves, 1, __ATOMIC_RELEASE);
+}
+
+/* As Linux copies a page that is written, of a large one too: that becomes small ones. */
+static uint32_t make_own(struct machine_address_space *space, uint64_t page,
+			 struct machine_hart *core)
+{
+	uint32_t *entry = address_space_find(space, page), frame;
+
+	machine_hold(space->machine, core->thread);
+	if (*entry & ADDRESS_INHERITED) {
+		frame = address_space_next_frame(space->machine, choose_node(space, page, core));
+		if (address_space_is_large(space, page)) {
+			address_space_split(space, page);
+			address_space_unmap(space, page & ~(uint64_t)(TABLE_ENTRIES - 1),
+					    TABLE_ENTRIES);
+		}
+		__atomic_store_n(entry, frame + 1, __ATOMIC_RELEASE);
+		tell_moved(space, core);
+	}
+	frame = address_frame(*entry);
+	machine_let_go(space->machine);
+	return frame;
+}
+
+/* What a fork inherits is in no table of its own yet. */
+static void inherit_tables(struct machine_address_space *space, uint64_t page,
+			   const struct machine_hart *core)
+{
+	const uint32_t *table = table_of(space, page, 0);
+
+	if (__atomic_load_n(table, __ATOMIC_ACQUIRE))
+		return;
+	machine_hold(space->machine, core->thread);
+	make_tables(space, page, core);
+	machine_let_go(space->machine);
+}
+
+uint32_t address_space_access(struct machine_address_space *space, uint64_t page,
+			      struct machine_hart *core, bool writes)
+{
+	const uint32_t *entry = address_space_find(space, page);
+	const uint32_t found = entry ? __atomic_load_n(entry, __ATOMIC_ACQUIRE) : 0;
+
+	if (!(found & ADDRESS_INHERITED))
+		return address_space_frame(space, page, core);
+	if (space->machine->translates)
+		inherit_tables(space, page, core);
+	return writes ? make_own(space, page, core) : address_frame(found) | ADDRESS_INHERITED;
+}
+
+static void inherit_leaf(struct address_leaf *leaf)
+{
+	memset(leaf->tables, 0, sizeof(leaf->tables));
+	for (unsigned i = 0; i < ADDRESS_DIGITS; i++)
+		if (leaf->frames[i])
+			leaf->frames[i] |= ADDRESS_INHERITED;
+}
+
+static void inherit_branch(struct address_branch *branch)
+{
+	memset(branch->directories, 0, sizeof(branch->directories));
+	for (unsigned i = 0; i < ADDRESS_DIGITS; i++)
+		if (branch->leaves[i])
+			inherit_leaf(branch->leaves[i]);
+}
+
+/* Pages of files are found when they are touched, as Linux leaves them to that. */
+static void forget_files(struct machine_address_space *space)
+{
+	const struct memory_range *range = memory_ranges_next(space->shared, 0);
+
+	for (; range; range = memory_ranges_next(space->shared, range->end))
+		for (uint64_t page = range->first; page < range->end;) {
+			uint32_t *entry = address_space_find(space, page);
+
+			if (entry)
+				*entry = 0;
+			page += entry ? 1 : ADDRESS_DIGITS - page % ADDRESS_DIGITS;
+		}
+}
+
+void machine_address_space_inherit(struct machine_address_space *space)
+{
+	space->root = 0;
+	memset(space->upper, 0, sizeof(space->upper));
+	for (unsigned i = 0; i < ADDRESS_DIGITS; i++)
+		if (space->branches[i])
+			inherit_branch(space->branches[i]);
+	forget_files(space);
 }
 
 void address_space_split(struct machine_address_space *space, uint64_t page)

@@ -10,6 +10,9 @@
 
 #define ADDRESS_TABLE_LOG2 9 /* entries of a page table of the processor's */
 
+/* Of an entry: the frame is another process's, of which this one is a fork, until it is written. */
+#define ADDRESS_INHERITED (UINT32_C(1) << 31)
+
 /* Frames plus 1; 0: not touched yet. So are those of the processor's page tables. */
 struct address_leaf {
 	uint32_t frames[ADDRESS_DIGITS];
@@ -46,6 +49,12 @@ struct machine_address_space {
 /** Frame of a virtual page; at first touch one where the policy says, or where there is room. */
 uint32_t address_space_frame(struct machine_address_space *space, uint64_t page,
 			     struct machine_hart *core);
+/**
+ * The same for an access: what is inherited gets a frame of its own when it is written. @return the
+ * frame, and ADDRESS_INHERITED where it is still another's
+ */
+uint32_t address_space_access(struct machine_address_space *space, uint64_t page,
+			      struct machine_hart *core, bool writes);
 /** Where a page's frame is noted; NULL: it was never touched. */
 uint32_t *address_space_find(struct machine_address_space *space, uint64_t page);
 /** Notes the frame of a page that has one already. The lock is held. */
@@ -74,6 +83,13 @@ void address_space_swap(struct machine_address_space *space, uint64_t page, uint
 void address_space_unmap(struct machine_address_space *space, uint64_t first, uint64_t count);
 /** Whether a page that has been touched is one of a large page. */
 bool address_space_is_large(struct machine_address_space *space, uint64_t page);
+
+/* The frame of an entry that is not 0. */
+static inline uint32_t address_frame(uint32_t entry)
+{
+	return (entry & ~ADDRESS_INHERITED) - 1;
+}
+
 static inline unsigned address_space_node(const struct machine *machine, uint32_t frame)
 {
 	return frame / (machine->lines_per_node >> (PAGE_LOG2 - LINE_LOG2));

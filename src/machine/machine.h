@@ -54,6 +54,11 @@ const uint8_t *machine_totals(void);
 int machine_address_space_new(struct machine_address_space **space, struct machine *machine);
 void machine_address_space_free(struct machine_address_space *space);
 /**
+ * In a process that a fork has made, before it has a hart, of its copy of the parent's: pages have
+ * the parent's frames until they are written, and what was said of ranges holds.
+ */
+void machine_address_space_inherit(struct machine_address_space *space);
+/**
  * Where pages are placed that are touched from now on.
  * @param nodes        bit: a socket's memory; 0: that of the core that touches
  * @param interleaved  on these in turns; else on the toucher's, where it is among them, or the

@@ -117,14 +117,3 @@ bool memory_ranges_set(struct memory_ranges **ranges, struct memory_range range)
 	free(before);
 	return true;
 }
-
-bool memory_ranges_copy(struct memory_ranges **copy, const struct memory_ranges *ranges)
-{
-	if (!ranges || !ranges->count)
-		return true;
-	*copy = allocate(ranges->count);
-	if (!*copy)
-		return false;
-	memcpy(*copy, ranges, sizeof(**copy) + ranges->count * sizeof(ranges->all[0]));
-	return true;
-}

@@ -38,7 +38,5 @@ bool memory_ranges_cover(const struct memory_ranges *ranges, uint64_t first, uin
  * memory at any time has the list of before or after. @return false without memory
  */
 bool memory_ranges_set(struct memory_ranges **ranges, struct memory_range range);
-/** @return false without memory */
-bool memory_ranges_copy(struct memory_ranges **copy, const struct memory_ranges *ranges);
 
 #endif

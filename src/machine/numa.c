@@ -47,20 +47,12 @@ bool machine_range_move(struct machine_address_space *space, uint64_t first, uin
 	return done;
 }
 
-bool machine_range_copy(struct machine_address_space *space,
-			const struct machine_address_space *parent)
-{
-	return memory_ranges_copy(&space->ranges, parent->ranges) &&
-	       memory_ranges_copy(&space->anonymous, parent->anonymous) &&
-	       memory_ranges_copy(&space->shared, parent->shared);
-}
-
 int machine_page_node(struct machine_address_space *space, uint64_t page)
 {
 	const uint32_t *entry = address_space_find(space, page);
 	const uint32_t frame = entry ? __atomic_load_n(entry, __ATOMIC_ACQUIRE) : 0;
 
-	return frame ? (int)address_space_node(space->machine, frame - 1) : -1;
+	return frame ? (int)address_space_node(space->machine, address_frame(frame)) : -1;
 }
 
 unsigned machine_page_touch(struct machine_hart *core, struct machine_address_space *space,
@@ -78,7 +70,7 @@ static void set_frame(struct machine_address_space *space, uint32_t *entry, uint
 
 static void move_entry(struct machine_address_space *space, uint32_t *entry, unsigned node)
 {
-	if (*entry && address_space_node(space->machine, *entry - 1) != node)
+	if (*entry && address_space_node(space->machine, address_frame(*entry)) != node)
 		set_frame(space, entry, address_space_next_frame(space->machine, node) + 1);
 }
 
@@ -259,9 +251,9 @@ static void migrate_leaf(struct machine_address_space *space, struct address_lea
 	leaf->large = 0;
 	for (unsigned i = 0; i < ADDRESS_DIGITS; i++)
 		if (leaf->frames[i])
-			move_entry(
-			    space, &leaf->frames[i],
-			    targets[address_space_node(space->machine, leaf->frames[i] - 1)]);
+			move_entry(space, &leaf->frames[i],
+				   targets[address_space_node(space->machine,
+							      address_frame(leaf->frames[i]))]);
 }
 
 void machine_pages_migrate(struct machine_address_space *space, const uint8_t *targets)

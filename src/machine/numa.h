@@ -24,9 +24,6 @@ bool machine_range_move(struct machine_address_space *space, uint64_t first, uin
 			uint64_t target, uint64_t target_count);
 /** The policy that holds there; MACHINE_MEMORY_DEFAULT: none of a range. */
 struct machine_memory_policy machine_range_at(struct machine_address_space *space, uint64_t page);
-/** A fork's address space has its parent's ranges. @return false without memory */
-bool machine_range_copy(struct machine_address_space *space,
-			const struct machine_address_space *parent);
 
 /** @return the node that a page is on; -1 where it has not been touched */
 int machine_page_node(struct machine_address_space *space, uint64_t page);
@@ -64,7 +61,7 @@ struct machine_file_range {
 
 /**
  * Pages are those of a file, and have the frames that those have in other address spaces, and at
- * other addresses; a fork's address space has them too.
+ * other addresses.
  */
 void machine_range_share(struct machine_address_space *space, uint64_t first, uint64_t count,
 			 struct machine_file_range file);

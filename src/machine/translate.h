@@ -36,6 +36,16 @@ static inline bool is_translated(const struct machine_hart *core, uint64_t line,
 	return !core->tlbs.on || core->tlbs.recent[code] == page_of(line);
 }
 
+/* What is inherited is looked for each time: another thread's store can give it another frame. */
+static inline void find_frame(struct machine_hart *core, struct machine_translation *entry,
+			      uint64_t line, bool writes)
+{
+	const uint32_t frame = address_space_access(core->space, page_of(line), core, writes);
+
+	entry->frame = frame & ~ADDRESS_INHERITED;
+	entry->tag = frame & ADDRESS_INHERITED ? UINT32_MAX : frame_tag(line);
+}
+
 /*
  * Physical line of a virtual one, which is accessed now. Where the translation takes time, what is
  * accessed waits for MACHINE_TRANSLATION; tlb_end() is to follow.
@@ -46,10 +56,8 @@ static inline uint32_t translate(struct machine_hart *core, uint64_t line, enum 
 {
 	struct machine_translation *entry = frame_entry(core, line);
 
-	if (entry->tag != frame_tag(line)) {
-		entry->frame = address_space_frame(core->space, page_of(line), core);
-		entry->tag = frame_tag(line);
-	}
+	if (entry->tag != frame_tag(line))
+		find_frame(core, entry, line, use == TLB_STORE);
 	if (!is_translated(core, line, use == TLB_FETCH))
 		tlb_look(core, page_of(line), use, registers);
 	return frame_line(entry, line);

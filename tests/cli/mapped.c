@@ -4,9 +4,11 @@
  * Processes, one after the other, each load all lines of so many pages of a file (at most 256),
  * that they map by themselves: HOW is "read"; "write", to which they could write; "protect", from
  * which on they could. Or of a table of the program's own: "table"; or of one that the first
- * process has written: "inherit".
+ * process has written: "inherit". "store": a process and its fork store so many times to what was
+ * one line; "update": the fork alone does, to what the process has stored to, and loads it before.
  */
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +22,21 @@
 
 static const _Alignas(PAGE) char table[PAGES_MAX * PAGE] = {1};
 static _Alignas(PAGE) volatile char data[PAGES_MAX * PAGE];
+
+static int fork_and_store(bool updates, unsigned long times)
+{
+	int status;
+	pid_t child;
+
+	if (updates)
+		data[0] = 1;
+	child = fork();
+	for (; times && !(updates && child); times--)
+		data[0] = updates ? (char)(data[0] + 1) : 1;
+	if (!child)
+		_exit(0);
+	return wait(&status) < 0 || status;
+}
 
 static const volatile char *map(const char *how, const char *file, size_t bytes)
 {
@@ -50,6 +67,8 @@ int main(int argc, char **argv)
 		     used = (size_t)PAGE * strtoul(argv[3], NULL, 10);
 
 	(void)argc;
+	if (!strcmp(argv[1], "store") || !strcmp(argv[1], "update"))
+		return fork_and_store(!strcmp(argv[1], "update"), strtoul(argv[3], NULL, 10));
 	if (!strcmp(argv[1], "inherit"))
 		for (size_t i = 0; i < used; i++)
 			data[i] = 1;

@@ -5,7 +5,7 @@ import unittest
 
 from harness import SMALL, Guests, OnValgrind, stat, total
 
-READS = "imc.CAS_COUNT.RD"
+READS, OWNS = "imc.CAS_COUNT.RD", "cbo.TOR_INSERTS.OPCODE:opc=RFO"
 PAGES = 256
 LINES = PAGES * 64
 
@@ -39,6 +39,18 @@ class Mapped(Guests):
     def test_what_nobody_can_write_is_the_same(self):
         for how in "read", "table":
             self.assertEqual(self.forked(how), 0, how)
+
+    def test_a_fork_reads_what_its_parent_has_written(self):
+        self.assertEqual(self.forked("inherit"), 0)
+
+    def test_a_fork_writes_pages_of_its_own(self):
+        """Elsewhere, and on the core where its parent has the line in M."""
+        for cores in (), ("--pin", "0"):
+            for how, lines in ("store", 2), ("update", 1):
+                owned = [total(stat(str(self.alone), [OWNS], self.mapped, how, "-", times, "1",
+                                    options=(*self.options, *cores)), OWNS)
+                         for times in ("00000", "20000")]
+                self.assertEqual(owned[1] - owned[0], lines, (how, cores))
 
     def test_what_can_be_written_is_each_ones_own(self):
         for how in "write", "protect":

@@ -33,7 +33,6 @@ static void check(struct machine_address_space *space, const struct machine_memo
 static void ranges_are_those_of_each_page(void **state)
 {
 	struct machine_memory_policy pages[PAGES] = {{0}};
-	struct machine_address_space *copy;
 	struct fixture fixture;
 	uint64_t random = 1;
 
@@ -49,10 +48,8 @@ static void ranges_are_those_of_each_page(void **state)
 			pages[page] = policy;
 		check(fixture.space, pages);
 	}
-	assert_int_equal(machine_address_space_new(&copy, fixture.machine), 0);
-	assert_true(machine_range_copy(copy, fixture.space));
-	check(copy, pages);
-	machine_address_space_free(copy);
+	machine_address_space_inherit(fixture.space);
+	check(fixture.space, pages);
 	fixture_down(&fixture);
 }
 
@@ -202,13 +199,46 @@ static void pages_of_files_are_shared(void **state)
 	assert_int_equal(file.file, 1);
 	assert_int_equal(file.page, 8);
 	assert_false(machine_range_file(spaces[0], PAGES, &file));
-	/* A fork has them. */
 	machine_address_space_free(spaces[1]);
-	assert_int_equal(machine_address_space_new(&spaces[1], fixture.machine), 0);
-	assert_true(machine_range_copy(spaces[1], spaces[0]));
-	assert_int_equal(address_space_frame(spaces[0], 7, hart),
-			 address_space_frame(spaces[1], 7, hart));
-	machine_address_space_free(spaces[1]);
+	machine_hart_leave(hart);
+	fixture_down(&fixture);
+}
+
+/* Loads and stores of pages at random, against what a fork's are: those of files stay, others are
+ * its parent's until they are written. */
+static void a_fork_has_pages_until_it_writes_them(void **state)
+{
+	struct machine_file_range file = {1, 0, false};
+	uint32_t before[PAGES], own[PAGES] = {0};
+	struct fixture fixture;
+	struct machine_hart *hart;
+	uint64_t random = 1;
+
+	(void)state;
+	fixture_up(&fixture, pmu_find_machine("xeon-e5-2699v4-2s"));
+	hart = machine_hart_enter(fixture.machine, fixture.space, 0);
+	machine_range_share(fixture.space, 0, PAGES / 4, file);
+	for (unsigned page = 0; page < PAGES; page++)
+		before[page] = address_space_frame(fixture.space, page, hart);
+	machine_address_space_inherit(fixture.space);
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		const unsigned page = next_random(&random) % PAGES;
+		const bool writes = next_random(&random) % 4 == 0;
+		const uint32_t frame = address_space_access(fixture.space, page, hart, writes);
+
+		if (page < PAGES / 4) {
+			assert_int_equal(frame, before[page]);
+		} else if (own[page]) {
+			assert_int_equal(frame, own[page]);
+		} else if (!writes) {
+			assert_int_equal(frame, before[page] | ADDRESS_INHERITED);
+		} else {
+			for (unsigned other = 0; other < PAGES; other++)
+				assert_true(frame != before[other] && frame != own[other]);
+			own[page] = frame;
+		}
+		assert_int_equal(machine_page_node(fixture.space, page), 0);
+	}
 	machine_hart_leave(hart);
 	fixture_down(&fixture);
 }
@@ -220,6 +250,7 @@ int main(void)
 	    cmocka_unit_test(pages_are_where_they_are_put),
 	    cmocka_unit_test(frames_go_with_moved_pages),
 	    cmocka_unit_test(pages_of_files_are_shared),
+	    cmocka_unit_test(a_fork_has_pages_until_it_writes_them),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
