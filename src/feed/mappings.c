@@ -1,7 +1,9 @@
 #include "feed/mappings.h"
 
 #include <string.h>
+#include <sys/ipc.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -18,6 +20,8 @@ enum {
 	GUEST_BRK = 12,
 	GUEST_MREMAP = 25,
 	GUEST_MADVISE = 28,
+	GUEST_SHMAT = 30,
+	GUEST_SHMDT = 67,
 };
 
 #define PAGE_LOG2  12
@@ -37,6 +41,8 @@ static bool is_about_mappings(int64_t number)
 	case GUEST_BRK:
 	case GUEST_MREMAP:
 	case GUEST_MADVISE:
+	case GUEST_SHMAT:
+	case GUEST_SHMDT:
 		return true;
 	default:
 		return false;
@@ -141,6 +147,37 @@ static void resize(const struct feed_process *process, struct range range, uint6
 		machine_range_anonymous(process->space, range.first, count, true);
 }
 
+/* Memory of System V, which has the segment's id for a file. */
+static void attach(const struct feed_process *process, uint64_t address, int segment)
+{
+	const struct machine_file_range file = {
+	    .file = feed_file_number(UINT64_MAX, (uint64_t)segment),
+	};
+	struct shmid_ds status;
+	struct range range;
+
+	if (syscall(SYS_shmctl, (long)segment, (long)IPC_STAT, &status))
+		return;
+	range = range_of(address, status.shm_segsz);
+	unmap(process, range);
+	machine_range_share(process->space, range.first, range.count, file);
+}
+
+/* All of the segment goes. */
+static void detach(const struct feed_process *process, uint64_t address)
+{
+	struct range range = range_of(address, 0);
+	struct machine_file_range first, next;
+
+	if (!machine_range_file(process->space, range.first, &first))
+		return;
+	do
+		range.count++;
+	while (machine_range_file(process->space, range.first + range.count, &next) &&
+	       next.file == first.file && next.page == first.page + range.count);
+	unmap(process, range);
+}
+
 /* The same pages of a file at another address, or more of them. @return whether it is of one */
 static bool move_shared(const struct feed_process *process, uint64_t flags, struct range from,
 			struct range to)
@@ -234,6 +271,12 @@ void feed_mappings_return(struct feed_process *process, const struct feed_thread
 		break;
 	case GUEST_MADVISE:
 		advise(process, range_of(a[0], a[1]), a[2]);
+		break;
+	case GUEST_SHMAT:
+		attach(process, (uint64_t)result, (int)a[0]);
+		break;
+	case GUEST_SHMDT:
+		detach(process, a[0]);
 		break;
 	default:
 		break;

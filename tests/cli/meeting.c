@@ -1,7 +1,8 @@
 /*
  * usage: meeting KERNEL THREADS COUNT [SKIP [FILE]]: threads that meet in memory. SKIP cores are
  * taken by threads that sleep, between the first thread's and the second's. With a file instead of
- * threads processes that each map it, with "-" those that have inherited shared memory.
+ * threads processes that each map it, with "-" those that have inherited shared memory, with "="
+ * those that each attach a segment.
  *
  * Lines that threads meet in have a page each, so that no other line's traffic mixes with theirs.
  */
@@ -14,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -256,10 +258,28 @@ static void *work(void *argument)
 	return NULL;
 }
 
+static void attach(void)
+{
+	static int segment;
+
+	if (!segment)
+		segment = shmget(IPC_PRIVATE, sizeof(meeting), IPC_CREAT | 0600);
+	else if (shmdt(meeting))
+		exit(1);
+	if (shmat(segment, meeting, SHM_REMAP) != meeting)
+		exit(1);
+	/* Of the last that goes. */
+	shmctl(segment, IPC_RMID, NULL);
+}
+
 static void share(const char *path)
 {
 	const int fd = *path == '-' ? -1 : open(path, O_RDWR);
 
+	if (*path == '=') {
+		attach();
+		return;
+	}
 	if (mmap(meeting, sizeof(meeting), PROT_READ | PROT_WRITE,
 		 MAP_SHARED | MAP_FIXED | (fd < 0 ? MAP_ANONYMOUS : 0), fd, 0) != meeting)
 		exit(1);
@@ -267,7 +287,7 @@ static void share(const char *path)
 
 static void start_processes(const char *path)
 {
-	if (*path != '-' && (truncate(path, 0) || truncate(path, sizeof(meeting))))
+	if (*path == '/' && (truncate(path, 0) || truncate(path, sizeof(meeting))))
 		exit(1);
 	share(path);
 	for (int i = 1; i < threads; i++) {

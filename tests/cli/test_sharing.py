@@ -86,7 +86,7 @@ class Sharing(Guests):
     def test_processes_meet_as_threads_do(self):
         shared = self.path / "shared"
         shared.touch()
-        for file in "-", str(shared):
+        for file in "-", "=", str(shared):
             for machine in self.machines:
                 self.check("pingpong", 2, 10000, (1, 1), (1, 1), machine=machine, file=[file])
             runs = {str(self.run_kernel("barrier", 3, 50, machine=SMALL, file=[file],
