@@ -153,6 +153,7 @@ void feed_process_made(struct feed_process *process, struct feed_thread *maker, 
 
 void feed_process_forked(struct feed_process *process, unsigned index)
 {
+	/* Their cores are the parent's: they are not this copy's to leave. */
 	for (unsigned i = 0; i < process->threads_seen; i++) {
 		struct feed_thread *thread = &process->threads[i];
 		const struct feed_thread before = *thread;
@@ -166,6 +167,5 @@ void feed_process_forked(struct feed_process *process, unsigned index)
 	}
 	machine_forked(process->machine);
 	process->ran = process->told = process->children = 0;
-	/* Cores are the parent's: they are not this copy's to leave. */
 	machine_address_space_inherit(process->space);
 }
