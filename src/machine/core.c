@@ -85,19 +85,32 @@ static uint64_t look_after(const struct core *shared, const struct stall *stall,
 static bool acquire_owner(struct machine_hart *core)
 {
 	struct lock *owner = &core->core->owner;
-	struct stall stall = {0};
-	uint64_t ns = OWNER_LOOK_NS;
+	struct stall *stall = &core->owner_stall;
+	uint64_t ns = stall_found(stall) ? 0 : OWNER_LOOK_NS;
 
 	if (lock_owner(owner) == core->thread)
 		return false;
 	while (!lock_acquire_within(owner, core->thread, ns)) {
 		uint32_t thread = lock_owner(owner);
 
-		if (thread && stall_look(&stall, core->machine, thread, core->thread))
+		if (thread && stall_look(stall, core->machine, thread, core->thread))
 			return false;
-		ns = look_after(core->core, &stall, ns);
+		ns = look_after(core->core, stall, ns);
 	}
 	return true;
+}
+
+/* It waits until it has the core, or whoever has it cannot go on. */
+static void await_core(struct machine_hart *core)
+{
+	struct core *shared = core->core;
+
+	__atomic_fetch_add(&shared->waiting, 1, __ATOMIC_RELAXED);
+	machine_hart_set_waits(core, true);
+	core->owns_core = acquire_owner(core);
+	machine_hart_set_waits(core, false);
+	__atomic_fetch_sub(&shared->waiting, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&shared->owners, 1, __ATOMIC_RELAXED);
 }
 
 /* Of the threads of a core the one that has it now: what it noted may have been displaced. */
@@ -140,22 +153,27 @@ static void take_turn(struct machine_hart *core)
  */
 static void acquire_core(struct machine_hart *core)
 {
-	struct core *shared = core->core;
-
 	if (turns_are_taken(core)) {
 		take_turn(core);
 	} else {
-		__atomic_fetch_add(&shared->waiting, 1, __ATOMIC_RELAXED);
-		machine_hart_set_waits(core, true);
-		core->owns_core = acquire_owner(core);
-		machine_hart_set_waits(core, false);
-		__atomic_fetch_sub(&shared->waiting, 1, __ATOMIC_RELAXED);
-		__atomic_fetch_add(&shared->owners, 1, __ATOMIC_RELAXED);
+		core->owner_stall = (struct stall){0};
+		await_core(core);
 		begin_hold(core);
 	}
 	core->owned_since = core->progress->time;
 	core->attention = core->next_look = 0;
 	find_subscribers(core);
+}
+
+/* As soon as the owner goes on there is one thread again: without a core its clock would run free.
+ */
+static void regain_core(struct machine_hart *core)
+{
+	await_core(core);
+	if (!core->owns_core)
+		return;
+	begin_hold(core);
+	core->owned_since = core->progress->time;
 }
 
 static void give_up_core(struct machine_hart *core)
@@ -265,7 +283,7 @@ void machine_hart_wait(struct machine_hart *core)
 	if (keep_turn(core))
 		return;
 	if (!core->owns_core)
-		core->owns_core = lock_acquire_within(&core->core->owner, core->thread, 0);
+		regain_core(core);
 	if (must_yield(core))
 		yield_core(core);
 	if (core->owns_core)
@@ -284,7 +302,7 @@ static bool would_wait(const struct machine_hart *core)
 {
 	if (turns_are_taken(core))
 		return core->progress->time >= core->skew_due || !turns_have(core);
-	return must_yield(core) || (core->owns_core && skew_would_wait(core));
+	return !core->owns_core || must_yield(core) || skew_would_wait(core);
 }
 
 static void synchronise(struct machine_hart *core)

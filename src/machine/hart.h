@@ -426,15 +426,16 @@ struct machine_hart {
 	uint64_t next_look;   /* instruction number: skew and owners are looked at */
 	uint64_t out_since;   /* tick: requests to the LLC are counted from then on */
 	uint32_t out_requests;
-	uint32_t waited, yields; /* see skew.c */
-	uint32_t meetings;	 /* of struct skew, seen */
-	uint64_t wakes_at;	 /* tick until which it sleeps; 0: it does not */
-	struct stall stall;	 /* of the thread that it waits for, or waited for last */
-	uint64_t place;		 /* of the instruction that runs: see machine_at() */
-	uint64_t block;		 /* of the block that runs, where cores are accounted for; else 0 */
-	uint32_t context;	 /* of the thread: see machine_in() */
-	uint32_t fetched;	 /* bytes from the block's begin to where the line begins */
-	uint64_t touched;	 /* virtual address of what L1 is looked up for, */
+	uint32_t waited, yields;  /* see skew.c */
+	uint32_t meetings;	  /* of struct skew, seen */
+	uint64_t wakes_at;	  /* tick until which it sleeps; 0: it does not */
+	struct stall stall;	  /* of the thread that it waits for, or waited for last */
+	struct stall owner_stall; /* of the one that has its core, likewise */
+	uint64_t place;		  /* of the instruction that runs: see machine_at() */
+	uint64_t block;	  /* of the block that runs, where cores are accounted for; else 0 */
+	uint32_t context; /* of the thread: see machine_in() */
+	uint32_t fetched; /* bytes from the block's begin to where the line begins */
+	uint64_t touched; /* virtual address of what L1 is looked up for, */
 	uint32_t touched_size;
 	uint32_t first_miss;
 	uint64_t miss_last;				/* tick: the latest end of a miss so far */

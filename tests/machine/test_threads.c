@@ -523,6 +523,54 @@ static void a_core_that_was_passed_stays_in_sight(void **unused)
 	fixture_down(&fixture);
 }
 
+static void *run_beside(void *argument)
+{
+	struct runner *runner = argument;
+	struct fixture *fixture = runner->fixture;
+
+	runner->core = machine_hart_place_on(fixture->machine, 1, 0);
+	assert_true(machine_hart_start(runner->core, fixture->space));
+	runner->posted = clock_of(runner->core);
+	sem_post(runner->passed);
+	while (!__atomic_load_n(&runner->stop, __ATOMIC_ACQUIRE))
+		run_fast(runner->core, fixture->machine);
+	machine_hart_leave(runner->core);
+	return NULL;
+}
+
+/*
+ * Who begins on a core whose thread sleeps does not wait for it; from the moment that one is awake
+ * it does, after the next look, or its clock would run free of all others.
+ */
+static void who_goes_on_without_its_core_waits_for_it_again(void **unused)
+{
+	struct machine_hart *core;
+	struct runner runner;
+	struct fixture fixture;
+	sem_t passed;
+
+	(void)unused;
+	fixture_up(&fixture, pmu_find_machine("xeon-e5v4-4c"));
+	core = machine_hart_enter(fixture.machine, fixture.space, 0);
+	sem_init(&passed, 0, 0);
+	runner = (struct runner){.fixture = &fixture, .passed = &passed};
+	assert_int_equal(pthread_create(&runner.thread, NULL, run_beside, &runner), 0);
+	assert_int_equal(sem_wait(&passed), 0);
+	pass_time(WHILE_NS);
+	assert_true(clock_of(runner.core) <=
+		    runner.posted + FAST_LOOK_CYCLES *
+					machine_ticks_per_cycle(fixture.machine, PMU_CLOCK_CORE));
+	machine_hart_pause(core);
+	while (lock_owner(&fixture.machine->cores[0].owner) != runner.core->thread)
+		continue;
+	__atomic_store_n(&runner.stop, true, __ATOMIC_RELEASE);
+	pthread_join(runner.thread, NULL);
+	sem_destroy(&passed);
+	machine_hart_resume(core);
+	machine_hart_leave(core);
+	fixture_down(&fixture);
+}
+
 /* A process that dies on a core, with the machine's lock and with the core's owner. */
 static void the_dead_hold_nothing(void **unused)
 {
@@ -808,6 +856,7 @@ int main(void)
 	    cmocka_unit_test(a_thread_is_waited_for_before_it_begins),
 	    cmocka_unit_test(a_sleeper_is_waited_for_while_another_is_awake),
 	    cmocka_unit_test(a_core_that_was_passed_stays_in_sight),
+	    cmocka_unit_test(who_goes_on_without_its_core_waits_for_it_again),
 	    cmocka_unit_test(the_dead_hold_nothing),
 	    cmocka_unit_test(a_dead_thread_frees_its_core),
 	    cmocka_unit_test(time_that_passes_is_nobodys),
