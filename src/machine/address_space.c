@@ -63,6 +63,15 @@ uint32_t *address_space_find(struct machine_address_space *space, uint64_t page)
 	return leaf ? &leaf->frames[digit(page, 0)] : NULL;
 }
 
+uint32_t *address_space_next(struct machine_address_space *space, uint64_t *page, uint64_t end)
+{
+	uint32_t *entry = NULL;
+
+	while (*page < end && !(entry = address_space_find(space, *page)))
+		*page += ADDRESS_DIGITS - *page % ADDRESS_DIGITS;
+	return entry;
+}
+
 /* Where the frame of the table is noted that a walk reads at @level; NULL: nowhere. */
 static uint32_t *table_of(struct machine_address_space *space, uint64_t page, unsigned level)
 {
@@ -383,14 +392,13 @@ static void forget_files(struct machine_address_space *space)
 {
 	const struct memory_range *range = memory_ranges_next(space->shared, 0);
 
-	for (; range; range = memory_ranges_next(space->shared, range->end))
-		for (uint64_t page = range->first; page < range->end;) {
-			uint32_t *entry = address_space_find(space, page);
+	for (; range; range = memory_ranges_next(space->shared, range->end)) {
+		uint64_t page = range->first;
+		uint32_t *entry;
 
-			if (entry)
-				*entry = 0;
-			page += entry ? 1 : ADDRESS_DIGITS - page % ADDRESS_DIGITS;
-		}
+		for (; (entry = address_space_next(space, &page, range->end)); page++)
+			*entry = 0;
+	}
 }
 
 void machine_address_space_inherit(struct machine_address_space *space)

@@ -57,6 +57,11 @@ uint32_t address_space_access(struct machine_address_space *space, uint64_t page
 			      struct machine_hart *core, bool writes);
 /** Where a page's frame is noted; NULL: it was never touched. */
 uint32_t *address_space_find(struct machine_address_space *space, uint64_t page);
+/**
+ * Goes to the first page from *@page on, before @end, that may have been touched.
+ * @return where its frame is noted; NULL: there is none
+ */
+uint32_t *address_space_next(struct machine_address_space *space, uint64_t *page, uint64_t end);
 /** Notes the frame of a page that has one already. The lock is held. */
 void address_space_set(struct machine_address_space *space, uint64_t page, uint32_t frame);
 /** A frame that was not given yet, on the node or on the next with room. The lock is held. */

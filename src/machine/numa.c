@@ -89,16 +89,15 @@ void machine_page_move(struct machine_address_space *space, uint64_t page, unsig
 /* The lock is held. @return whether there were any */
 static bool forget_frames(struct machine_address_space *space, uint64_t first, uint64_t count)
 {
+	const uint32_t *entry;
 	bool any = false;
 
-	for (uint64_t page = first, end = first + count; page < end;) {
-		const uint32_t *entry = address_space_find(space, page);
-
-		if (entry && *entry) {
-			address_space_forget(space, page);
-			any = true;
-		}
-		page += entry ? 1 : ADDRESS_DIGITS - page % ADDRESS_DIGITS;
+	for (uint64_t page = first; (entry = address_space_next(space, &page, first + count));
+	     page++) {
+		if (!*entry)
+			continue;
+		address_space_forget(space, page);
+		any = true;
 	}
 	return any;
 }
@@ -132,15 +131,11 @@ void machine_pages_unmap(struct machine_address_space *space, uint64_t first, ui
 void machine_pages_move(struct machine_hart *core, struct machine_address_space *space,
 			uint64_t first, uint64_t count, uint64_t target)
 {
-	machine_hold(space->machine, lock_thread());
-	for (uint64_t i = 0; i < count;) {
-		const uint64_t page = first + i;
-		const bool known = address_space_find(space, page);
+	const uint64_t end = first + count;
 
-		if (known)
-			address_space_swap(space, page, target + i, count - i, core);
-		i += known ? 1 : ADDRESS_DIGITS - page % ADDRESS_DIGITS;
-	}
+	machine_hold(space->machine, lock_thread());
+	for (uint64_t page = first; address_space_next(space, &page, end); page++)
+		address_space_swap(space, page, target + page - first, end - page, core);
 	__atomic_fetch_add(&space->moves, 1, __ATOMIC_RELEASE);
 	address_space_unmap(space, first, count);
 	machine_let_go(space->machine);
