@@ -8,6 +8,7 @@
  * holds here too. What a guest executes by execve Valgrind follows, with the same options; or it
  * runs natively, where the machine cannot run it.
  */
+#include <errno.h>
 #include <linux/futex.h>
 
 #include "pub_tool_basics.h"
@@ -57,6 +58,8 @@ void __real_vgPlain_acquire_BigLock(ThreadId tid, const HChar *who);
 void __wrap_vgPlain_acquire_BigLock(ThreadId tid, const HChar *who);
 void __real_vgPlain_nuke_all_threads_except(ThreadId tid, Int reason);
 void __wrap_vgPlain_nuke_all_threads_except(ThreadId tid, Int reason);
+SysRes __real_vgPlain_pre_exec_check(const HChar *path, Int *error, Bool may_raise_rights);
+SysRes __wrap_vgPlain_pre_exec_check(const HChar *path, Int *error, Bool may_raise_rights);
 
 struct guest guest;
 
@@ -170,6 +173,20 @@ static void on_exec(ThreadId tid, UInt number, const uint64_t *arguments)
 		feed_process_keep_times(&guest.process);
 		tool.native = emul_report_native(tool.report, exec->path, exec->why);
 	}
+}
+
+/*
+ * Valgrind looks at the file alone: what the system refuses behind that, as a script whose
+ * interpreter is missing, would be the end of the guest. So the system is asked before.
+ */
+SysRes __wrap_vgPlain_pre_exec_check(const HChar *path, Int *error, Bool may_raise_rights)
+{
+	const struct feed_exec *exec = &tool.exec;
+
+	if (!tool.executes || exec->fate != FEED_EXEC_FAILS)
+		return __real_vgPlain_pre_exec_check(path, error, may_raise_rights);
+	syscall(__NR_execve, (long)path, (long)exec->argv, (long)exec->envp, 0, 0, 0);
+	return (SysRes){._val = (UWord)errno, ._isError = True};
 }
 
 static void on_exec_failed(void)

@@ -302,15 +302,19 @@ class Scripts(Loops):
             self.assertEqual((result.returncode, result.stdout), (0, said), result.stderr)
 
 
-class AsTheSystem(Guests):
+class OfBoth(Guests):
+    options = ()
+
     def run_both(self, *command, **options):
         """On the machine and natively, which must say the same."""
         native = subprocess.run(command, capture_output=True, text=True, check=False, **options)
-        result = pmulab("stat", "-M", SMALL, "-e", INSTRUCTIONS, "-o", self.path / "report", "--",
-                        *command, **options)
+        result = pmulab("stat", "-M", SMALL, *self.options, "-e", INSTRUCTIONS, "-o",
+                        self.path / "report", "--", *command, **options)
         self.assertEqual((result.returncode, result.stdout, result.stderr),
                          (native.returncode, native.stdout, native.stderr))
 
+
+class AsTheSystem(OfBoth):
     def test_environment(self):
         variables = {"PATH": os.environ["PATH"], "A": "1", "EMPTY": "", "C": "a,b=c", "B": "2"}
         self.run_both("env", env=variables)
@@ -322,13 +326,6 @@ class AsTheSystem(Guests):
         self.run_both("bash", "-c", 'exec -a name sh -c \'echo "$0"; readlink /proc/$$/fd/0\' ')
         self.run_both("sh", "-c", "exec /proc/self/exe -c 'echo itself'")
 
-    def test_failures(self):
-        (self.path / "text").write_text("text", encoding="utf-8")
-        (self.path / "script").write_text("#!/no/such/interpreter\n", encoding="utf-8")
-        (self.path / "script").chmod(0o755)
-        for name in ("/no/such/program", self.path / "text", self.path / "script", self.path):
-            self.run_both("env", str(name))
-
     def test_signals(self):
         """What was ignored stays ignored; handlers are gone."""
         result = pmulab("stat", "-M", SMALL, "-e", INSTRUCTIONS, "-o", self.path / "report", "--",
@@ -339,6 +336,22 @@ class AsTheSystem(Guests):
     def test_descriptors(self):
         self.run_both("sh", "-c", "ls /proc/self/fd")
         self.run_both("bash", "-c", "exec 7</dev/null; ls /proc/self/fd; sh -c 'ls /proc/self/fd'")
+
+
+class Failures(OfBoth):
+    def test_failures(self):
+        (self.path / "text").write_text("text", encoding="utf-8")
+        (self.path / "script").write_text("#!/no/such/interpreter\n", encoding="utf-8")
+        (self.path / "script").chmod(0o755)
+        (self.path / "outer").write_text(f"#!{self.path}/script\n", encoding="utf-8")
+        (self.path / "outer").chmod(0o755)
+        for name in ("/no/such/program", self.path / "text", self.path / "script",
+                     self.path / "outer", self.path):
+            self.run_both("/usr/bin/env", str(name))
+
+
+class FailuresOnValgrind(OnValgrind, Failures):
+    pass
 
 
 class Natives(Guests):
