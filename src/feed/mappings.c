@@ -22,6 +22,7 @@ enum {
 	GUEST_MADVISE = 28,
 	GUEST_SHMAT = 30,
 	GUEST_SHMDT = 67,
+	GUEST_PKEY_MPROTECT = 329,
 };
 
 #define PAGE_LOG2  12
@@ -43,6 +44,7 @@ static bool is_about_mappings(int64_t number)
 	case GUEST_MADVISE:
 	case GUEST_SHMAT:
 	case GUEST_SHMDT:
+	case GUEST_PKEY_MPROTECT:
 		return true;
 	default:
 		return false;
@@ -258,6 +260,7 @@ void feed_mappings_return(struct feed_process *process, const struct feed_thread
 		share(process, range_of((uint64_t)result, a[1]), a);
 		break;
 	case GUEST_MPROTECT:
+	case GUEST_PKEY_MPROTECT:
 		protect(process, range_of(a[0], a[1]), a[2]);
 		break;
 	case GUEST_MUNMAP:

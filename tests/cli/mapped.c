@@ -2,10 +2,11 @@
  * usage: mapped HOW FILE PAGES PROCESSES
  *
  * Processes, one after the other, each load all lines of so many pages of a file (at most 256),
- * that they map by themselves: HOW is "read"; "write", to which they could write; "protect", from
- * which on they could. Or of a table of the program's own: "table"; or of one that the first
- * process has written: "inherit". "store": a process and its fork store so many times to what was
- * one line; "update": the fork alone does, to what the process has stored to, and loads it before.
+ * that they map by themselves: HOW is "read"; "write", to which they could write; "protect" or, by
+ * pkey_mprotect(), "key", from which on they could. Or of a table of the program's own: "table"; or
+ * of one that the first process has written: "inherit". "store": a process and its fork store so
+ * many times to what was one line; "update": the fork alone does, to what the process has stored
+ * to, and loads it before.
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -52,6 +54,9 @@ static const volatile char *map(const char *how, const char *file, size_t bytes)
 		exit(2);
 	if (!strcmp(how, "protect") && mprotect(mapped, bytes, PROT_READ | PROT_WRITE))
 		exit(3);
+	if (!strcmp(how, "key") &&
+	    syscall(SYS_pkey_mprotect, mapped, bytes, PROT_READ | PROT_WRITE, -1))
+		exit(4);
 	return mapped;
 }
 
