@@ -46,6 +46,12 @@ struct machine_address_space {
 	struct address_branch *branches[ADDRESS_DIGITS];
 };
 
+/*
+ * Where the system has all frames, in order: beyond what programs can address. A file's are in the
+ * order in which they were first asked for, whatever its number.
+ */
+#define ADDRESS_SYSTEM_PAGE (UINT64_C(1) << (47 - PAGE_LOG2))
+
 /** Frame of a virtual page; at first touch one where the policy says, or where there is room. */
 uint32_t address_space_frame(struct machine_address_space *space, uint64_t page,
 			     struct machine_hart *core);

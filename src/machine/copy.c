@@ -5,8 +5,6 @@
 #include "machine/file_pages.h"
 
 #define PAGE_BYTES (1u << PAGE_LOG2)
-/* Where the system has pages of files: beyond what programs can address. */
-#define SYSTEM_PAGE (UINT64_C(1) << (47 - PAGE_LOG2))
 
 static const struct machine_insn no_registers;
 
@@ -19,7 +17,7 @@ static uint64_t page_address(struct machine_hart *core, uint64_t file, uint64_t 
 
 	machine_hold(machine, core->thread);
 	entry = file_pages_get(machine, file, page, machine_socket(machine, core->number), false);
-	place = SYSTEM_PAGE + (uint64_t)(entry - machine->state->page_cache.entries);
+	place = ADDRESS_SYSTEM_PAGE + entry->frame - 1;
 	address_space_set(core->space, place, entry->frame - 1);
 	machine_let_go(machine);
 	return place << PAGE_LOG2;
@@ -63,6 +61,15 @@ static void move(struct machine_hart *core, uint64_t from, uint64_t to, uint64_t
 	machine_end_string(core);
 }
 
+/* Who defers waits has what others need to go on: it waits with its next block. */
+static void wait_for_others(struct machine_hart *core)
+{
+	if (core->machine->defer)
+		core->attention = 0;
+	else
+		machine_hart_wait(core);
+}
+
 void machine_copy(struct machine_hart *core, const struct machine_copy *copy)
 {
 	uint64_t offset = copy->offset, address = copy->address;
@@ -76,7 +83,7 @@ void machine_copy(struct machine_hart *core, const struct machine_copy *copy)
 			kept = page_address(core, copy->file, offset / PAGE_BYTES % copy->pages) +
 			       offset % PAGE_BYTES;
 		move(core, copy->reads ? kept : address, copy->reads ? address : kept, size);
-		machine_hart_wait(core);
+		wait_for_others(core);
 		offset += size;
 		address += size;
 	}

@@ -148,6 +148,11 @@ class Sharing(Guests):
                                         options=["--deterministic"])) for _ in range(4)}
             self.assertEqual(len(runs), 1, (kernel, runs))
 
+    def test_in_turns_what_the_system_copies_agrees(self):
+        runs = {str(self.run_kernel("pages", 4, 100, machine=SMALL,
+                                    options=["--deterministic", "--kernel-io"])) for _ in range(4)}
+        self.assertEqual(len(runs), 1, runs)
+
     def test_a_process_that_dies_ends(self):
         for turns in (), ("--deterministic",):
             for threads in "4", "9":
