@@ -98,9 +98,9 @@ int pmu_emul_bind_memory(struct pmu_emul *emul, struct pmu_ctx *ctx, const char 
 void pmu_emul_set_clock(struct pmu_emul *emul);
 
 /**
- * What read(), write() and the like copy between programs and files goes through the caches of the
- * core that calls: loads and stores of rep movsb, which count as the program's. Before the program
- * starts.
+ * What the system copies goes through the caches of the core that calls it, as loads and stores
+ * which count as the program's: the data of read(), write() and the like, and pages that it clears
+ * or copies at their first touch. Before the program starts.
  * @return 0; PMU_E_UNSUPPORTED for IA-64 cores
  */
 int pmu_emul_set_kernel_io(struct pmu_emul *emul, struct pmu_ctx *ctx);

@@ -305,13 +305,16 @@ static MACHINE_INLINE void load_alone(struct machine_hart *core, uint64_t line, 
 
 /*
  * A store has to see that a page is inherited: the filter is not to know a line that others have
- * written. While the thread has the core nobody else writes to those that it knows.
+ * written. While the thread has the core nobody else writes to those that it knows. Of the page of
+ * zeros it knows none, as threads are not told when the page gets a frame of its own.
  */
-static void forget_modified(struct machine_hart *core, uint64_t line)
+static void forget_inherited(struct machine_hart *core, uint64_t line)
 {
+	const bool zeros = frame_entry(core, line)->frame + 1 == core->machine->state->zeros;
 	struct machine_l0 *known = &core->data[line % MACHINE_L0_LINES];
 
-	if (known->line == line && cache_state(l1_read(&core->l1d->words[known->slot])) == LINE_M)
+	if (known->line == line &&
+	    (zeros || cache_state(l1_read(&core->l1d->words[known->slot])) == LINE_M))
 		known->line = UINT64_MAX;
 }
 
@@ -320,7 +323,7 @@ static MACHINE_OUTLINE void load_translating(struct machine_hart *core, uint64_t
 {
 	load_line(core, line, translate(core, line, TLB_LOAD, insn.address_registers), insn);
 	if (frame_entry(core, line)->tag != frame_tag(line))
-		forget_modified(core, line);
+		forget_inherited(core, line);
 }
 
 void machine_load_outline(struct machine_hart *core, uint64_t address, uint32_t size,

@@ -273,29 +273,70 @@ static uint32_t choose_frame(struct machine_address_space *space, uint64_t page,
 	return entry->frame - 1;
 }
 
-static uint32_t place(struct machine_address_space *space, uint64_t page, struct machine_hart *core)
+/* What the system does first to what a page of its own has got. */
+static void note_fill(const struct machine_address_space *space, uint64_t page, uint32_t frame,
+		      bool large, struct address_fill *fill)
+{
+	if (!machine_has_kernel_io(space->machine) || memory_ranges_find(space->shared, page))
+		return;
+	fill->count = large ? TABLE_ENTRIES : 1;
+	fill->first = large ? frame & ~(TABLE_ENTRIES - 1) : frame;
+}
+
+/* As Linux has one page read wherever nothing was written. With large pages that is not modelled.
+ */
+static bool reads_zeros(const struct machine_address_space *space, uint64_t page)
+{
+	return machine_has_kernel_io(space->machine) && !space->machine->large_pages &&
+	       memory_ranges_cover(space->anonymous, page, page + 1);
+}
+
+static uint32_t zeros(struct machine *machine, unsigned node)
+{
+	uint32_t *frame = &machine->state->zeros;
+
+	if (!*frame)
+		*frame = address_space_next_frame(machine, node) + 1;
+	return *frame - 1;
+}
+
+/* @param fill  NULL: the page is not accessed */
+static uint32_t place_new(struct machine_address_space *space, uint64_t page, uint32_t *entry,
+			  struct machine_hart *core, bool writes, struct address_fill *fill)
 {
 	struct machine *machine = space->machine;
-	uint32_t *entry, frame;
-	unsigned node;
+	const unsigned node = choose_node(space, page, core);
+	uint32_t frame;
 
-	machine_hold(machine, core->thread);
-	entry = grow(space, page);
-	if (entry && *entry) {
+	if (machine->translates)
+		make_tables(space, page, core);
+	if (machine->large_pages && place_large(space, page, node)) {
 		frame = address_frame(*entry);
-	} else {
-		node = choose_node(space, page, core);
-		if (machine->translates)
-			make_tables(space, page, core);
-		if (machine->large_pages && place_large(space, page, node)) {
-			frame = address_frame(*entry);
-		} else {
-			frame = choose_frame(space, page, node);
-			if (entry)
-				__atomic_store_n(entry, frame + 1, __ATOMIC_RELEASE);
-		}
+		if (fill)
+			note_fill(space, page, frame, true, fill);
+		return frame;
 	}
-	machine_let_go(machine);
+	if (fill && !writes && reads_zeros(space, page)) {
+		frame = zeros(machine, node) | ADDRESS_INHERITED;
+	} else {
+		frame = choose_frame(space, page, node);
+		if (fill)
+			note_fill(space, page, frame, false, fill);
+	}
+	if (entry)
+		__atomic_store_n(entry, frame + 1, __ATOMIC_RELEASE);
+	return frame;
+}
+
+static uint32_t place(struct machine_address_space *space, uint64_t page, struct machine_hart *core,
+		      bool writes, struct address_fill *fill)
+{
+	uint32_t *entry, frame;
+
+	machine_hold(space->machine, core->thread);
+	entry = grow(space, page);
+	frame = entry && *entry ? *entry - 1 : place_new(space, page, entry, core, writes, fill);
+	machine_let_go(space->machine);
 	return frame;
 }
 
@@ -313,7 +354,8 @@ uint32_t address_space_frame(struct machine_address_space *space, uint64_t page,
 	const uint32_t *entry = address_space_find(space, page);
 	uint32_t frame = entry ? __atomic_load_n(entry, __ATOMIC_ACQUIRE) : 0;
 
-	return frame ? address_frame(frame) : place(space, page, core);
+	return frame ? address_frame(frame)
+		     : place(space, page, core, false, NULL) & ~ADDRESS_INHERITED;
 }
 
 /* All but who moves a page, and knows it. The lock is held. */
@@ -325,20 +367,24 @@ static void tell_moved(struct machine_address_space *space, struct machine_hart 
 
 /* As Linux copies a page that is written, of a large one too: that becomes small ones. */
 static uint32_t make_own(struct machine_address_space *space, uint64_t page,
-			 struct machine_hart *core)
+			 struct machine_hart *core, struct address_fill *fill)
 {
 	uint32_t *entry = address_space_find(space, page), frame;
 
 	machine_hold(space->machine, core->thread);
 	if (*entry & ADDRESS_INHERITED) {
+		fill->from = address_frame(*entry);
+		fill->copies = fill->from + 1 != space->machine->state->zeros;
 		frame = address_space_next_frame(space->machine, choose_node(space, page, core));
 		if (address_space_is_large(space, page)) {
 			address_space_split(space, page);
 			address_space_unmap(space, page & ~(uint64_t)(TABLE_ENTRIES - 1),
 					    TABLE_ENTRIES);
 		}
+		note_fill(space, page, frame, false, fill);
 		__atomic_store_n(entry, frame + 1, __ATOMIC_RELEASE);
-		tell_moved(space, core);
+		if (fill->copies)
+			tell_moved(space, core);
 	}
 	frame = address_frame(*entry);
 	machine_let_go(space->machine);
@@ -359,16 +405,19 @@ static void inherit_tables(struct machine_address_space *space, uint64_t page,
 }
 
 uint32_t address_space_access(struct machine_address_space *space, uint64_t page,
-			      struct machine_hart *core, bool writes)
+			      struct machine_hart *core, bool writes, struct address_fill *fill)
 {
 	const uint32_t *entry = address_space_find(space, page);
 	const uint32_t found = entry ? __atomic_load_n(entry, __ATOMIC_ACQUIRE) : 0;
 
+	if (!found)
+		return place(space, page, core, writes, fill);
 	if (!(found & ADDRESS_INHERITED))
-		return address_space_frame(space, page, core);
+		return address_frame(found);
 	if (space->machine->translates)
 		inherit_tables(space, page, core);
-	return writes ? make_own(space, page, core) : address_frame(found) | ADDRESS_INHERITED;
+	return writes ? make_own(space, page, core, fill)
+		      : address_frame(found) | ADDRESS_INHERITED;
 }
 
 static void inherit_leaf(struct address_leaf *leaf)

@@ -10,7 +10,10 @@
 
 #define ADDRESS_TABLE_LOG2 9 /* entries of a page table of the processor's */
 
-/* Of an entry: the frame is another process's, of which this one is a fork, until it is written. */
+/*
+ * Of an entry: until it is written the frame is another process's, of which this one is a fork, or
+ * the one of zeros.
+ */
 #define ADDRESS_INHERITED (UINT32_C(1) << 31)
 
 /* Frames plus 1; 0: not touched yet. So are those of the processor's page tables. */
@@ -52,15 +55,24 @@ struct machine_address_space {
  */
 #define ADDRESS_SYSTEM_PAGE (UINT64_C(1) << (47 - PAGE_LOG2))
 
+/* Frames that the system fills before a program sees them. */
+struct address_fill {
+	uint32_t count; /* 0: none */
+	uint32_t first;
+	bool copies;   /* else it stores zeros */
+	uint32_t from; /* the frame that it copies */
+};
+
 /** Frame of a virtual page; at first touch one where the policy says, or where there is room. */
 uint32_t address_space_frame(struct machine_address_space *space, uint64_t page,
 			     struct machine_hart *core);
 /**
- * The same for an access: what is inherited gets a frame of its own when it is written. @return the
- * frame, and ADDRESS_INHERITED where it is still another's
+ * The same for an access: what is inherited gets a frame of its own when it is written.
+ * @param fill  set where machine_has_kernel_io() and the page has got a frame; else left as it is
+ * @return the frame, and ADDRESS_INHERITED where it is still another's
  */
 uint32_t address_space_access(struct machine_address_space *space, uint64_t page,
-			      struct machine_hart *core, bool writes);
+			      struct machine_hart *core, bool writes, struct address_fill *fill);
 /** Where a page's frame is noted; NULL: it was never touched. */
 uint32_t *address_space_find(struct machine_address_space *space, uint64_t page);
 /**

@@ -20,8 +20,6 @@ void machine_prefetch(struct machine_hart *core, uint64_t address, enum machine_
 /** clflush, clflushopt. */
 void machine_flush(struct machine_hart *core, uint64_t address);
 
-#define MACHINE_STRING_BYTES 32 /* of a piece in which microcode moves strings */
-
 /** The first store of rep movs or rep stos to a piece: counts as one of the whole piece. */
 void machine_store_string(struct machine_hart *core, uint64_t address,
 			  const struct machine_insn *insn);

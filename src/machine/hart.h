@@ -372,6 +372,8 @@ struct machine_pipe_block {
 	uint64_t owed;	      /* of the latter, that blocks before counted too many */
 };
 
+#define MACHINE_STRING_BYTES 32 /* of a piece in which microcode moves strings */
+
 /* The line that rep movs or rep stos writes upwards from its begin: see control.h. */
 struct machine_string {
 	uint64_t line;	 /* virtual */

@@ -118,7 +118,7 @@ uint64_t machine_pinned(const struct machine *machine);
 void machine_set_clock(struct machine *machine, uint64_t power_on_ns);
 /** @return what was set; 0: programs have other clocks */
 uint64_t machine_clock(const struct machine *machine);
-/** What the system reads and writes for programs goes through the caches: see copy.h. */
+/** What the system reads and writes for programs goes through the caches: see copy.h, fill.h. */
 void machine_set_kernel_io(struct machine *machine);
 bool machine_has_kernel_io(const struct machine *machine);
 /** A bit for each core, over all sockets; and the socket of one. */

@@ -147,10 +147,10 @@ void machine_range_anonymous(struct machine_address_space *space, uint64_t first
 	const struct machine_memory_policy policy = {.mode = is_anonymous ? MACHINE_MEMORY_LOCAL
 									  : MACHINE_MEMORY_DEFAULT};
 
-	if (!space->machine->large_pages || !count)
+	if ((!space->machine->large_pages && !machine_has_kernel_io(space->machine)) || !count)
 		return;
 	machine_hold(space->machine, lock_thread());
-	/* Without memory for the list, pages stay small. */
+	/* Without memory for the list, pages stay small, and each is its own. */
 	memory_ranges_set(
 	    &space->anonymous,
 	    (struct memory_range){.first = first, .end = first + count, .policy = policy});

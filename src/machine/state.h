@@ -360,6 +360,7 @@ struct machine_state {
 	struct skew skew[SOCKETS_MAX * CORES_MAX];
 	struct turns turns;
 	struct page_cache page_cache;
+	uint32_t zeros; /* frame of the page that is read where nothing was written, plus 1; 0 */
 	struct kept_times kept_times;
 };
 

@@ -6,6 +6,7 @@
 #define MACHINE_TRANSLATE_H
 
 #include "machine/address_space.h"
+#include "machine/fill.h"
 #include "machine/look.h"
 #include "machine/tlb.h"
 
@@ -40,8 +41,12 @@ static inline bool is_translated(const struct machine_hart *core, uint64_t line,
 static inline void find_frame(struct machine_hart *core, struct machine_translation *entry,
 			      uint64_t line, bool writes)
 {
-	const uint32_t frame = address_space_access(core->space, page_of(line), core, writes);
+	struct address_fill fill = {0};
+	const uint32_t frame =
+	    address_space_access(core->space, page_of(line), core, writes, &fill);
 
+	if (__builtin_expect(fill.count, 0))
+		fill_frames(core, page_of(line), &fill);
 	entry->frame = frame & ~ADDRESS_INHERITED;
 	entry->tag = frame & ADDRESS_INHERITED ? UINT32_MAX : frame_tag(line);
 }

@@ -204,9 +204,16 @@ static void pages_of_files_are_shared(void **state)
 	fixture_down(&fixture);
 }
 
+static void assert_fill(const struct address_fill *fill, uint32_t count, uint32_t first)
+{
+	assert_int_equal(fill->count, count);
+	if (count)
+		assert_int_equal(fill->first, first);
+}
+
 /* Loads and stores of pages at random, against what a fork's are: those of files stay, others are
- * its parent's until they are written. */
-static void a_fork_has_pages_until_it_writes_them(void **state)
+ * its parent's until they are written, and then copies. */
+static void check_fork(bool fills)
 {
 	struct machine_file_range file = {1, 0, false};
 	uint32_t before[PAGES], own[PAGES] = {0};
@@ -214,8 +221,9 @@ static void a_fork_has_pages_until_it_writes_them(void **state)
 	struct machine_hart *hart;
 	uint64_t random = 1;
 
-	(void)state;
 	fixture_up(&fixture, pmu_find_machine("xeon-e5-2699v4-2s"));
+	if (fills)
+		machine_set_kernel_io(fixture.machine);
 	hart = machine_hart_enter(fixture.machine, fixture.space, 0);
 	machine_range_share(fixture.space, 0, PAGES / 4, file);
 	for (unsigned page = 0; page < PAGES; page++)
@@ -224,7 +232,10 @@ static void a_fork_has_pages_until_it_writes_them(void **state)
 	for (unsigned round = 0; round < ROUNDS; round++) {
 		const unsigned page = next_random(&random) % PAGES;
 		const bool writes = next_random(&random) % 4 == 0;
-		const uint32_t frame = address_space_access(fixture.space, page, hart, writes);
+		struct address_fill fill = {0};
+		const uint32_t frame =
+		    address_space_access(fixture.space, page, hart, writes, &fill);
+		bool copied = false;
 
 		if (page < PAGES / 4) {
 			assert_int_equal(frame, before[page]);
@@ -236,8 +247,62 @@ static void a_fork_has_pages_until_it_writes_them(void **state)
 			for (unsigned other = 0; other < PAGES; other++)
 				assert_true(frame != before[other] && frame != own[other]);
 			own[page] = frame;
+			copied = fills;
+		}
+		assert_fill(&fill, copied, frame);
+		if (copied) {
+			assert_true(fill.copies);
+			assert_int_equal(fill.from, before[page]);
 		}
 		assert_int_equal(machine_page_node(fixture.space, page), 0);
+	}
+	machine_hart_leave(hart);
+	fixture_down(&fixture);
+}
+
+static void a_fork_has_pages_until_it_writes_them(void **state)
+{
+	(void)state;
+	check_fork(false);
+	check_fork(true);
+}
+
+/* The same of new pages: anonymous ones are that of zeros until they are written, others their own
+ * from the first touch on. */
+static void new_pages_are_cleared(void **state)
+{
+	uint32_t zeros = 0, own[PAGES] = {0};
+	struct fixture fixture;
+	struct machine_hart *hart;
+	uint64_t random = 1;
+
+	(void)state;
+	fixture_up(&fixture, pmu_find_machine("xeon-e5-2699v4-2s"));
+	machine_set_kernel_io(fixture.machine);
+	hart = machine_hart_enter(fixture.machine, fixture.space, 0);
+	machine_range_anonymous(fixture.space, 0, PAGES / 2, true);
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		const unsigned page = next_random(&random) % PAGES;
+		const bool writes = next_random(&random) % 4 == 0;
+		struct address_fill fill = {0};
+		const uint32_t frame =
+		    address_space_access(fixture.space, page, hart, writes, &fill);
+		const bool is_new = !own[page] && (writes || page >= PAGES / 2);
+
+		assert_fill(&fill, is_new, frame);
+		assert_false(is_new && fill.copies);
+		if (is_new) {
+			for (unsigned other = 0; other < PAGES; other++)
+				assert_true(frame + 1 != own[other]);
+			assert_true((frame | ADDRESS_INHERITED) != zeros);
+			own[page] = frame + 1;
+		} else if (own[page]) {
+			assert_int_equal(frame + 1, own[page]);
+		} else {
+			assert_true(frame & ADDRESS_INHERITED);
+			assert_true(!zeros || frame == zeros);
+			zeros = frame;
+		}
 	}
 	machine_hart_leave(hart);
 	fixture_down(&fixture);
@@ -251,6 +316,7 @@ int main(void)
 	    cmocka_unit_test(frames_go_with_moved_pages),
 	    cmocka_unit_test(pages_of_files_are_shared),
 	    cmocka_unit_test(a_fork_has_pages_until_it_writes_them),
+	    cmocka_unit_test(new_pages_are_cleared),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
