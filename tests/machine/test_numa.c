@@ -204,6 +204,23 @@ static void pages_of_files_are_shared(void **state)
 	fixture_down(&fixture);
 }
 
+struct access {
+	unsigned page;
+	bool writes;
+	uint32_t frame; /* as address_space_access() has it */
+	struct address_fill fill;
+};
+
+static struct access access_at_random(struct machine_address_space *space,
+				      struct machine_hart *hart, uint64_t *random)
+{
+	struct access access = {.page = next_random(random) % PAGES};
+
+	access.writes = next_random(random) % 4 == 0;
+	access.frame = address_space_access(space, access.page, hart, access.writes, &access.fill);
+	return access;
+}
+
 static void assert_fill(const struct address_fill *fill, uint32_t count, uint32_t first)
 {
 	assert_int_equal(fill->count, count);
@@ -230,18 +247,16 @@ static void check_fork(bool fills)
 		before[page] = address_space_frame(fixture.space, page, hart);
 	machine_address_space_inherit(fixture.space);
 	for (unsigned round = 0; round < ROUNDS; round++) {
-		const unsigned page = next_random(&random) % PAGES;
-		const bool writes = next_random(&random) % 4 == 0;
-		struct address_fill fill = {0};
-		const uint32_t frame =
-		    address_space_access(fixture.space, page, hart, writes, &fill);
+		const struct access access = access_at_random(fixture.space, hart, &random);
+		const uint32_t frame = access.frame;
+		const unsigned page = access.page;
 		bool copied = false;
 
 		if (page < PAGES / 4) {
 			assert_int_equal(frame, before[page]);
 		} else if (own[page]) {
 			assert_int_equal(frame, own[page]);
-		} else if (!writes) {
+		} else if (!access.writes) {
 			assert_int_equal(frame, before[page] | ADDRESS_INHERITED);
 		} else {
 			for (unsigned other = 0; other < PAGES; other++)
@@ -249,10 +264,10 @@ static void check_fork(bool fills)
 			own[page] = frame;
 			copied = fills;
 		}
-		assert_fill(&fill, copied, frame);
+		assert_fill(&access.fill, copied, frame);
 		if (copied) {
-			assert_true(fill.copies);
-			assert_int_equal(fill.from, before[page]);
+			assert_true(access.fill.copies);
+			assert_int_equal(access.fill.from, before[page]);
 		}
 		assert_int_equal(machine_page_node(fixture.space, page), 0);
 	}
@@ -282,15 +297,13 @@ static void new_pages_are_cleared(void **state)
 	hart = machine_hart_enter(fixture.machine, fixture.space, 0);
 	machine_range_anonymous(fixture.space, 0, PAGES / 2, true);
 	for (unsigned round = 0; round < ROUNDS; round++) {
-		const unsigned page = next_random(&random) % PAGES;
-		const bool writes = next_random(&random) % 4 == 0;
-		struct address_fill fill = {0};
-		const uint32_t frame =
-		    address_space_access(fixture.space, page, hart, writes, &fill);
-		const bool is_new = !own[page] && (writes || page >= PAGES / 2);
+		const struct access access = access_at_random(fixture.space, hart, &random);
+		const uint32_t frame = access.frame;
+		const unsigned page = access.page;
+		const bool is_new = !own[page] && (access.writes || page >= PAGES / 2);
 
-		assert_fill(&fill, is_new, frame);
-		assert_false(is_new && fill.copies);
+		assert_fill(&access.fill, is_new, frame);
+		assert_false(is_new && access.fill.copies);
 		if (is_new) {
 			for (unsigned other = 0; other < PAGES; other++)
 				assert_true(frame + 1 != own[other]);

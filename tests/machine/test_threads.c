@@ -474,6 +474,16 @@ static void a_sleeper_is_waited_for_while_another_is_awake(void **unused)
 	fixture_down(&fixture);
 }
 
+/* It goes on without the other. */
+static void post_and_run(struct runner *runner)
+{
+	runner->posted = clock_of(runner->core);
+	sem_post(runner->passed);
+	while (!__atomic_load_n(&runner->stop, __ATOMIC_ACQUIRE))
+		run_fast(runner->core, runner->fixture->machine);
+	machine_hart_leave(runner->core);
+}
+
 static void *run_past(void *argument)
 {
 	struct runner *runner = argument;
@@ -483,11 +493,7 @@ static void *run_past(void *argument)
 	pthread_barrier_wait(runner->entered);
 	while (!runner->core->stall.passes)
 		run_fast(runner->core, fixture->machine);
-	runner->posted = clock_of(runner->core);
-	sem_post(runner->passed);
-	while (!__atomic_load_n(&runner->stop, __ATOMIC_ACQUIRE))
-		run_fast(runner->core, fixture->machine);
-	machine_hart_leave(runner->core);
+	post_and_run(runner);
 	return NULL;
 }
 
@@ -530,11 +536,7 @@ static void *run_beside(void *argument)
 
 	runner->core = machine_hart_place_on(fixture->machine, 1, 0);
 	assert_true(machine_hart_start(runner->core, fixture->space));
-	runner->posted = clock_of(runner->core);
-	sem_post(runner->passed);
-	while (!__atomic_load_n(&runner->stop, __ATOMIC_ACQUIRE))
-		run_fast(runner->core, fixture->machine);
-	machine_hart_leave(runner->core);
+	post_and_run(runner);
 	return NULL;
 }
 
