@@ -273,11 +273,12 @@ static uint32_t choose_frame(struct machine_address_space *space, uint64_t page,
 	return entry->frame - 1;
 }
 
-/* What the system does first to what a page of its own has got. */
+/* Of a page that is accessed, and the process's own. @param fill  NULL: it is not accessed */
 static void note_fill(const struct machine_address_space *space, uint64_t page, uint32_t frame,
 		      bool large, struct address_fill *fill)
 {
-	if (!machine_has_kernel_io(space->machine) || memory_ranges_find(space->shared, page))
+	if (!fill || !machine_has_kernel_io(space->machine) ||
+	    memory_ranges_find(space->shared, page))
 		return;
 	fill->count = large ? TABLE_ENTRIES : 1;
 	fill->first = large ? frame & ~(TABLE_ENTRIES - 1) : frame;
@@ -300,7 +301,7 @@ static uint32_t zeros(struct machine *machine, unsigned node)
 	return *frame - 1;
 }
 
-/* @param fill  NULL: the page is not accessed */
+/* @param fill  as of note_fill() */
 static uint32_t place_new(struct machine_address_space *space, uint64_t page, uint32_t *entry,
 			  struct machine_hart *core, bool writes, struct address_fill *fill)
 {
@@ -312,16 +313,14 @@ static uint32_t place_new(struct machine_address_space *space, uint64_t page, ui
 		make_tables(space, page, core);
 	if (machine->large_pages && place_large(space, page, node)) {
 		frame = address_frame(*entry);
-		if (fill)
-			note_fill(space, page, frame, true, fill);
+		note_fill(space, page, frame, true, fill);
 		return frame;
 	}
 	if (fill && !writes && reads_zeros(space, page)) {
 		frame = zeros(machine, node) | ADDRESS_INHERITED;
 	} else {
 		frame = choose_frame(space, page, node);
-		if (fill)
-			note_fill(space, page, frame, false, fill);
+		note_fill(space, page, frame, false, fill);
 	}
 	if (entry)
 		__atomic_store_n(entry, frame + 1, __ATOMIC_RELEASE);
